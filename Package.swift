@@ -1,0 +1,46 @@
+// swift-tools-version: 6.2
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+
+import PackageDescription
+
+let package = Package(
+    name: "ThreadSafeValue",
+    platforms: [.iOS(.v13), .macOS(.v10_15), .tvOS(.v13), .watchOS(.v6), .visionOS(.v1)],
+    products: [
+        .library(name: "ThreadSafeValue", targets: ["ThreadSafeValue"])
+    ],
+    targets: [
+        .target(name: "CAtomicWord"),
+        .target(name: "ThreadSafeValue", dependencies: ["CAtomicWord"]),
+        .executableTarget(
+            name: "WordCount",
+            dependencies: ["ThreadSafeValue"],
+            path: "Sources/Examples/WordCount"
+        ),
+        .target(name: "HTTPLoading", dependencies: ["ThreadSafeValue"], path: "Sources/Examples/HTTPLoading"),
+        .executableTarget(
+            name: "HTTPLoadingDemo",
+            dependencies: ["HTTPLoading", "ThreadSafeValue"],
+            path: "Sources/Examples/HTTPLoadingDemo"
+        ),
+        .testTarget(name: "ThreadSafeValueTests", dependencies: ["ThreadSafeValue"]),
+        .testTarget(name: "HTTPLoadingTests", dependencies: ["HTTPLoading", "ThreadSafeValue"]),
+        .testTarget(name: "CallFormsSwift6Tests", dependencies: ["ThreadSafeValue"]),
+        .testTarget(name: "CallFormsSwift5Tests", dependencies: ["ThreadSafeValue"]),
+        .testTarget(name: "WordCountTests", dependencies: ["ThreadSafeValue", "WordCount"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// The C target is a header only and takes no Swift settings.
+for target in package.targets where target.name != "CAtomicWord" {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+    ]
+    if target.name.contains("Swift5") { target.swiftSettings?.append(.swiftLanguageMode(.v5)) }
+}

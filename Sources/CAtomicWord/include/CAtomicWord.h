@@ -1,0 +1,68 @@
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+// One 64-bit word with C11 atomics, and the two processor facts that go with it: which thread this is, and how
+// to pause in a spin loop. Header only; Swift sees it through `AtomicWord`, `ThreadIdentity` and nothing else.
+
+#ifndef C_ATOMIC_WORD_H
+#define C_ATOMIC_WORD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+// Swift does not import `_Atomic` members, so it sees a plain word of the same size and alignment.
+typedef struct {
+    _Alignas(8) uint64_t bits;
+} catomic_word;
+
+#define CATOMIC_WORD(word) ((_Atomic(uint64_t) *)&(word)->bits)
+
+static inline uint64_t catomic_word_load_relaxed(const catomic_word *_Nonnull word) {
+    return atomic_load_explicit((const _Atomic(uint64_t) *)&word->bits, memory_order_relaxed);
+}
+
+static inline void catomic_word_store_relaxed(catomic_word *_Nonnull word, uint64_t bits) {
+    atomic_store_explicit(CATOMIC_WORD(word), bits, memory_order_relaxed);
+}
+
+// Both exchanges are strong: they fail only when the word differs.
+static inline bool catomic_word_exchange_acquiring(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
+    return atomic_compare_exchange_strong_explicit(
+        CATOMIC_WORD(word), &expected, desired, memory_order_acquire, memory_order_relaxed);
+}
+
+// Returns the word as it was before.
+static inline uint64_t catomic_word_subtract_releasing(catomic_word *_Nonnull word, uint64_t bits) {
+    return atomic_fetch_sub_explicit(CATOMIC_WORD(word), bits, memory_order_release);
+}
+
+static inline bool catomic_word_exchange(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
+    return atomic_compare_exchange_strong_explicit(
+        CATOMIC_WORD(word), &expected, desired, memory_order_acq_rel, memory_order_relaxed);
+}
+
+// What was read without order before comes before all that is read after.
+static inline void catomic_word_fence_acquiring(void) {
+    atomic_thread_fence(memory_order_acquire);
+}
+
+// A number that no other living thread has. Its low four bits are zero, and so are its highest four.
+static inline uint64_t catomic_word_thread_identity(void) {
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
+    uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
+#else
+    uintptr_t thread = (uintptr_t)pthread_self();
+#endif
+    return ((uint64_t)thread & UINT64_C(0x0FFFFFFFFFFFFFF0));
+}
+
+static inline void catomic_word_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+#endif

@@ -1,0 +1,206 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+
+// How the turn goes from one to the next, when the fast path of `perform` does not do.
+
+extension CommandQueue {
+    /// Takes the turn on the calling thread, and parks it for as long as that takes.
+    ///
+    /// - Parameters:
+    ///   - priority: how early it gets its turn.
+    ///   - timeout: for how long it may wait, in nanoseconds; with 0 it only looks.
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    @usableFromInline
+    func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        switch tryToTakeTurn(priority, spins: timeout == 0 ? 0 : storage.spins) {
+        case .taken: return nil
+        case .refused(let failure): return failure
+        case .busy: if timeout == 0 { return .timedOut }
+        }
+        let deadline = timeout == .max ? .max : now() &+ timeout
+        guard WaitGraph.shared.beginWaiting(for: word) else { return .circularWait }
+        defer { WaitGraph.shared.endWaiting(for: word) }
+        let parker = Parker()
+        let command = PendingCommand(priority, of: parker)
+        carryOut { line, errands in
+            line.append(command)
+            settle(&line, &errands)
+        }
+        while true {
+            let isInTime = parker.park(until: deadline)
+            if takeTurn(woken: command, orLeave: !isInTime) { return nil }
+            if !isInTime { return .timedOut }
+        }
+    }
+
+    /// Sees to it that a turn that was given back goes to whoever is next, unless somebody took it already.
+    @usableFromInline
+    func summonNext() {
+        carryOut { line, errands in settle(&line, &errands) }
+    }
+
+    /// Nothing more is accepted from now on; what was accepted is done.
+    @usableFromInline
+    func close() {
+        while true {
+            let seen = turn
+            var next = seen
+            next.isClosed = true
+            if word.exchange(seen.bits, for: next.bits) { break }
+        }
+        // Nobody is left to resume it.
+        if turn.isSuspended {
+            carryOut { line, errands in
+                line.suspensions = 0
+                settle(&line, &errands)
+            }
+        }
+    }
+
+    /// Lets the turn rest once the running command is complete; what is accepted waits.
+    func suspend() {
+        carryOut { line, errands in
+            line.suspensions += 1
+            settle(&line, &errands)
+        }
+    }
+
+    /// Takes back one `suspend()`.
+    ///
+    /// - Returns: whether there was one.
+    func resume() -> Bool {
+        carryOut { line, errands in
+            guard line.isSuspended else { return false }
+            line.suspensions -= 1
+            settle(&line, &errands)
+            return true
+        }
+    }
+}
+
+// The steps that these and the lanes are made of.
+
+extension CommandQueue {
+    var turn: TurnWord { TurnWord(bits: word.load()) }
+
+    /// Changes the line under its lock, then carries out what follows from the change.
+    func carryOut<Answer>(_ change: (inout WaitingLine, inout WaitingLine.Errands) -> Answer) -> Answer {
+        var errands = WaitingLine.Errands()
+        let answer = storage.line.write { change(&$0, &errands) }
+        errands.wake?.wake()
+        if let lane = errands.send { lane.target.async { self.serve(lane) } }
+        if let time = errands.timer { startTimer(time) }
+        return answer
+    }
+
+    /// Makes the line's invariants true and writes its summary to the word.
+    ///
+    /// The holder may change at any time without the lock, so the word is exchanged only as it was looked at.
+    func settle(_ line: inout WaitingLine, _ errands: inout WaitingLine.Errands) {
+        while true {
+            let seen = turn
+            let best = line.settle(turnIsFree: seen.isFree && !line.isSuspended, &errands)
+            // The earlier of the two bounds holds while the word changes.
+            let bound = best.map(line.passableUntil) ?? 0
+            if bound < storage.passableUntil.load() { storage.passableUntil.store(bound) }
+            var next = seen
+            next.waiting = best?.priority.level ?? 0
+            next.isSummoned = line.promised != nil
+            next.isSuspended = line.isSuspended
+            if next == seen || word.exchange(seen.bits, for: next.bits) {
+                return storage.passableUntil.store(bound)
+            }
+        }
+    }
+
+    /// Takes a free turn for `command` if it is the best that waits.
+    ///
+    /// The word's summary is as before: take the command out of the line, then `settle`.
+    func takeTurn(for command: PendingCommand, in line: borrowing WaitingLine) -> Bool {
+        while line.best === command {
+            let seen = turn
+            guard seen.isFree, !line.isSuspended else { return false }
+            if word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits) {
+                return true
+            }
+        }
+        return false
+    }
+}
+
+/// What a newcomer that looks for the turn finds.
+enum Attempt {
+    case taken
+    case busy
+    case refused(QueueSafeValueError)
+}
+
+extension CommandQueue {
+    /// Looks a few times whether a newcomer may take the turn.
+    func tryToTakeTurn(_ priority: CommandPriority, spins: Int) -> Attempt {
+        let thread = TurnWord.currentThread
+        var spins = spins
+        while true {
+            let seen = turn
+            if seen.holder == thread || isHeldByThisTask(seen) { return .refused(.reentrantCommand) }
+            if seen.isClosed { return .refused(.valueContainerDeinited) }
+            if seen.isFree, !seen.isSuspended, seen.waiting == 0 || mayPass(seen, priority) {
+                if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
+            } else {
+                if spins == 0 { return .busy }
+                spins -= 1
+                pauseSpinning()
+            }
+        }
+    }
+
+    /// Whether the command is part of an async body that has the turn.
+    private func isHeldByThisTask(_ seen: TurnWord) -> Bool {
+        seen.isHeldByTask && TaskOwner.current.contains(seen.holder)
+    }
+
+    /// Whether a newcomer may take a free turn before those who wait.
+    private func mayPass(_ seen: TurnWord, _ priority: CommandPriority) -> Bool {
+        guard priority.level == seen.waiting else { return priority.level > seen.waiting && storage.allowsPassing }
+        return now() < storage.passableUntil.load()
+    }
+
+    /// Takes the turn for a parked thread that is there now, if it is next; if not, takes it out of the line if asked to.
+    private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
+        carryOut { line, errands in
+            line.arrived(command)
+            defer { settle(&line, &errands) }
+            let isTaken = takeTurn(for: command, in: line)
+            if isTaken { line.begin(command.priority) }
+            if isTaken || leaves { line.remove(command) }
+            return isTaken
+        }
+    }
+
+    private func startTimer(_ time: UInt64) {
+        let timed = Timed(storage: storage)
+        Timekeeper.shared.set(time) {
+            guard var storage = timed.storage else { return }
+            do {
+                let queue = CommandQueue(storage: storage)
+                queue.carryOut { line, errands in
+                    line.timerFired()
+                    queue.settle(&line, &errands)
+                }
+            }
+            // Whatever the value does when it goes away, it must not hold up other timers.
+            if isKnownUniquelyReferenced(&storage) {
+                let last = CommandQueue(storage: storage)
+                DispatchQueue.global().async { withExtendedLifetime(last) {} }
+            }
+        }
+    }
+
+    // A timer does not keep the value alive.
+    private struct Timed: @unchecked Sendable {
+        weak var storage: CommandQueueStorage<Value>?
+    }
+}

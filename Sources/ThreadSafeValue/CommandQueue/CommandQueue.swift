@@ -1,0 +1,95 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// A value and the turns to use it: whoever has the turn has the value to itself.
+///
+/// *The turn is one atomic word* (`TurnWord`). With nobody else there, taking it and giving it back is one
+/// compare-and-swap each, in the caller's own code. Everything else goes through the waiting line, under its lock:
+///
+/// - A thread that finds the turn taken looks again a few times, then stands in line and parks. When it is woken it takes
+///   the turn and runs its own closure on its own thread. Turns are queued, not closures.
+/// - A release with somebody in line frees the turn and wakes the best of them, once: while one is on the way, further
+///   releases wake nobody. Until the woken one is there the turn is free but promised: a newcomer may take it only if
+///   it has a higher priority than all who wait, or the same and the bound in `Patience` has not passed.
+/// - A command for a target queue waits in a `Lane`, which takes the turn from a block on that queue.
+///
+/// Nobody holds the turn but a closure that runs, or a manual command between the end of its closure and its `done`.
+///
+/// One allocation holds the word and the value. Blocks, schedules and manual commands keep it alive, and as long as a
+/// command waits there is one of them (see `PendingCommand.run`); only the container that the user holds closes it.
+@safe
+@usableFromInline
+struct CommandQueue<Value> {
+    @usableFromInline
+    let storage: CommandQueueStorage<Value>
+
+    init(storage: CommandQueueStorage<Value>) {
+        self.storage = storage
+    }
+
+    /// Creates a queue around a value.
+    @usableFromInline
+    init(_ value: Value) {
+        self.init(value, patience: Patience(), limit: .max)
+    }
+
+    /// Creates a queue with other bounds.
+    ///
+    /// - Parameters:
+    ///   - value: what to queue for.
+    ///   - patience: the bounds that keep it fast.
+    ///   - limit: how many commands of target queues may wait in line.
+    init(_ value: Value, patience: Patience, limit: Int) {
+        storage = .make(value, patience: patience, limit: limit)
+    }
+}
+
+// The value is reached only by whoever has the turn, all else by atomics or under the line's lock. What goes in and out
+// crosses threads: the containers ask for `Sendable` where that matters.
+extension CommandQueue: @unchecked Sendable {}
+
+extension CommandQueue {
+    @inlinable
+    var word: AtomicWord { storage.word }
+
+    @inlinable
+    var value: UnsafeMutablePointer<Value> { unsafe storage.value }
+
+    /// Gives the turn back to whoever is next.
+    ///
+    /// - Parameter holder: the calling thread or `elsewhere`, whichever has the turn.
+    @inlinable
+    func giveTurnBack(of holder: UInt64) {
+        // Nobody else changes the holder of a turn that is taken, so there is nothing to compare.
+        let before = TurnWord(bits: word.subtractReleasing(holder))
+        if before.awaitsSummons { summonNext() }
+    }
+
+    /// Takes the turn on the calling thread, runs `body` with the value and gives the turn back.
+    ///
+    /// - Parameters:
+    ///   - priority: how early it gets its turn.
+    ///   - timeout: for how long it may wait for the turn, in nanoseconds.
+    ///   - body: what to do with the value.
+    /// - Returns: what `body` returned or threw, or why there was no turn.
+    @inlinable
+    func perform<Success>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ body: (inout Value) throws -> Success
+    ) -> Result<Success, QueueSafeValueError> {
+        let thread = TurnWord.currentThread
+        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurnSlowly(priority, timeout) {
+            return .failure(failure)
+        }
+        let result: Result<Success, QueueSafeValueError>
+        do {
+            result = .success(try unsafe body(&value.pointee))
+        } catch {
+            result = .failure(.unexpected(error: error))
+        }
+        giveTurnBack(of: thread)
+        return result
+    }
+}

@@ -1,0 +1,27 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// The bounds of the command queue, in one place. Times are in nanoseconds.
+package struct Patience: Sendable {
+    /// How long newcomers of its own priority may pass a waiting command while the turn is free and the thread or
+    /// queue next in line is still on the way. Strict order alone would make each contended command cost a context
+    /// switch: 4,400 ns against 55 ns, measured. It is what Go's and parking_lot's mutexes do, with 1 ms and 0.5 ms.
+    package var passing: UInt64 = 100_000
+
+    /// How long a free turn is kept for a target queue that has not started, while something else waits.
+    package var keeping: UInt64 = 5_000_000
+
+    /// How many commands a lane runs in one go before other work of its target queue gets a chance.
+    package var batch = 64
+
+    /// How often a thread looks again for a free turn before it parks.
+    package var spins = 40
+
+    /// After how many overtakings by commands of higher priority a command goes next; `nil` for never.
+    ///
+    /// With a limit, newcomers never pass those who wait, as that is not counted.
+    package var overtakings: UInt32?
+
+    package init() {}
+}

@@ -1,0 +1,47 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// A lock that one thread at a time holds.
+///
+/// Prefer ``around(_:)``: it cannot forget to unlock. Prefer ``Protected`` where the lock guards one value.
+///
+/// - Warning: A lock belongs to the thread that took it. Taking it again on that thread crashes, and so does unlocking
+///   it on another one, each with a message that says so.
+public protocol Lock: Sendable {
+    /// Creates a lock that nobody holds.
+    init()
+
+    /// Takes the lock, waiting until the thread that holds it unlocks it.
+    ///
+    /// - Warning: Crashes if the calling thread holds the lock already.
+    func lock()
+
+    /// Takes the lock if nobody holds it, and never waits.
+    ///
+    /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
+    func tryLock() -> Bool
+
+    /// Gives the lock back.
+    ///
+    /// - Warning: Crashes if the calling thread doesn't hold the lock.
+    func unlock()
+}
+
+extension Lock {
+    /// Runs a closure on the calling thread while it holds the lock.
+    ///
+    /// The lock is free again when this returns or throws.
+    ///
+    /// - Parameter body: What to do with the lock held. Crashes if it takes the same lock again.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func around<Result: ~Copyable, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        lock()
+        defer { unlock() }
+        return try body()
+    }
+}

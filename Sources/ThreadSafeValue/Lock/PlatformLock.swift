@@ -1,0 +1,13 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// The only place that chooses. The backends have the same member names, down to `Storage`.
+
+#if canImport(Darwin)
+/// The lock that suits the system best.
+public typealias PlatformLock = UnfairLock
+#else
+/// The lock that suits the system best.
+public typealias PlatformLock = PthreadMutex
+#endif

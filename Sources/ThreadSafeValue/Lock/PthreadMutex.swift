@@ -1,0 +1,184 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// Public imports, because inlinable code calls into them.
+public import CAtomicWord
+
+#if canImport(Darwin)
+public import Darwin
+#elseif canImport(Glibc)
+public import Glibc
+#elseif canImport(Musl)
+public import Musl
+#elseif canImport(Bionic)
+public import Bionic
+#else
+#error("PthreadMutex needs a C library with POSIX threads")
+#endif
+
+/// A lock made of a `pthread_mutex_t`: the default on every POSIX system but Apple's.
+///
+/// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
+/// and in release. Which of several waiting threads is next is the system's choice.
+@safe
+public final class PthreadMutex {
+    // On the heap, where the mutex never moves.
+    @usableFromInline
+    let storage: UnsafeMutablePointer<Storage>
+
+    /// Creates a lock that nobody holds.
+    @inlinable
+    public init() {
+        unsafe storage = .allocate(capacity: 1)
+        unsafe Storage.initialize(storage)
+    }
+
+    @inlinable
+    deinit {
+        unsafe Storage.deinitialize(storage)
+        unsafe storage.deallocate()
+    }
+}
+
+// The pointer never changes, and the mutex it points to is made to be shared.
+extension PthreadMutex: @unchecked Sendable {}
+
+extension PthreadMutex: Lock {
+    /// Takes the lock, waiting until the thread that holds it unlocks it.
+    ///
+    /// - Warning: Crashes if the calling thread holds the lock already.
+    @inlinable
+    public func lock() {
+        unsafe Storage.lock(storage)
+    }
+
+    /// Takes the lock if nobody holds it, and never waits.
+    ///
+    /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
+    @inlinable
+    public func tryLock() -> Bool {
+        unsafe Storage.tryLock(storage)
+    }
+
+    /// Gives the lock back.
+    ///
+    /// - Warning: Crashes if the calling thread doesn't hold the lock.
+    @inlinable
+    public func unlock() {
+        unsafe Storage.unlock(storage)
+    }
+}
+
+extension PthreadMutex {
+    /// The lock itself, for whoever keeps it in memory of their own.
+    ///
+    /// Everything goes through a pointer, because a mutex that somebody may wait for must never move.
+    @safe
+    @usableFromInline
+    struct Storage {
+        @usableFromInline
+        var mutex: pthread_mutex_t
+
+        // The identity of the thread that holds the mutex, or zero. Only that thread writes it, so a thread that finds
+        // its own identity here holds the mutex, whatever the others do meanwhile: no order to other memory is needed.
+        // This costs less than `PTHREAD_MUTEX_ERRORCHECK`.
+        @usableFromInline
+        var owner: AtomicWord.Storage
+    }
+}
+
+extension PthreadMutex.Storage {
+    /// Makes a lock that nobody holds of fresh memory, at its final place.
+    @usableFromInline
+    static func initialize(_ storage: UnsafeMutablePointer<Self>) {
+        unsafe storage.pointer(to: \.owner).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
+        unsafe mutex(storage).initialize(to: pthread_mutex_t())
+        // The normal kind: with glibc the adaptive one was no faster, and slower when two threads compete.
+        unsafe check(pthread_mutex_init(mutex(storage), nil), "pthread_mutex_init")
+    }
+
+    /// Ends the lock. What is left is fresh memory.
+    @usableFromInline
+    static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
+        // Not every C library notices it.
+        if unsafe owner(storage).load() != 0 { failHeldAtEnd() }
+        unsafe check(pthread_mutex_destroy(mutex(storage)), "pthread_mutex_destroy")
+    }
+
+    @inlinable
+    static func lock(_ storage: UnsafeMutablePointer<Self>) {
+        let thread = currentThreadIdentity()
+        if unsafe owner(storage).load() == thread { failLockedTwice() }
+        unsafe check(pthread_mutex_lock(mutex(storage)), "pthread_mutex_lock")
+        unsafe owner(storage).store(thread)
+    }
+
+    /// Crashes if the calling thread holds the lock, as `lock` does.
+    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
+        if unsafe owner(storage).load() == currentThreadIdentity() { failLockedTwice() }
+    }
+
+    @inlinable
+    static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
+        let code = unsafe pthread_mutex_trylock(mutex(storage))
+        if code == EBUSY { return false }
+        check(code, "pthread_mutex_trylock")
+        unsafe owner(storage).store(currentThreadIdentity())
+        return true
+    }
+
+    @inlinable
+    static func unlock(_ storage: UnsafeMutablePointer<Self>) {
+        if unsafe owner(storage).load() != currentThreadIdentity() { failNotHeld() }
+        unsafe owner(storage).store(0)
+        unsafe check(pthread_mutex_unlock(mutex(storage)), "pthread_mutex_unlock")
+    }
+}
+
+extension PthreadMutex.Storage {
+    // Addresses, and not `&storage.pointee.mutex`: that would be an access to the whole member, and several threads
+    // must not have one at once.
+
+    @inlinable
+    static func mutex(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<pthread_mutex_t> {
+        unsafe storage.pointer(to: \.mutex).unsafelyUnwrapped
+    }
+
+    @inlinable
+    static func owner(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
+        unsafe AtomicWord(storage.pointer(to: \.owner).unsafelyUnwrapped)
+    }
+
+    @inlinable
+    static func check(_ code: CInt, _ call: StaticString) {
+        if code != 0 { fail(call, code) }
+    }
+
+    // The ends are functions of their own, so that the paths above stay small enough to be inlined. They use
+    // `fatalError`, because `precondition` says nothing in release.
+
+    @usableFromInline
+    @inline(never)
+    static func fail(_ call: StaticString, _ code: CInt) -> Never {
+        fatalError("\(call) failed with code \(code).")
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func failLockedTwice() -> Never {
+        fatalError("This thread takes a lock that it already holds. It would wait for itself forever.")
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func failNotHeld() -> Never {
+        fatalError("This thread unlocks a lock that it doesn't hold. Was the lock held across an `await`?")
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func failHeldAtEnd() -> Never {
+        fatalError("A lock goes away while a thread holds it.")
+    }
+}

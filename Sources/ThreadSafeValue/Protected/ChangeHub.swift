@@ -1,0 +1,129 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// Hands the changes of one value to everybody who listens.
+///
+/// A storage has one, made when somebody listens for the first time. For each change it calls `record(_:)` while nobody else
+/// can change the value, so that changes come in their order, and `deliver()` on what that returns when others can again. It
+/// calls `finish()` when it goes away.
+final class ChangeHub<Value> {
+    /// Told when the first listener comes and when the last one has gone, under the lock; nothing after `finish()`.
+    // This and the rest are guarded by `lock`.
+    private var whenListenedTo: ((Bool) -> Void)?
+    private var listeners = [UInt64: Listener]()
+    private var lastID: UInt64 = 0
+
+    // Held for moments, in which no code of the library's user runs.
+    private let lock = PlatformLock()
+
+    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
+        self.whenListenedTo = whenListenedTo
+    }
+}
+
+// All that changes is guarded by `lock`; only values that are `Sendable` are listened to.
+extension ChangeHub: @unchecked Sendable {}
+
+extension ChangeHub {
+    private struct Listener {
+        var mailbox: Mailbox<Value>
+        // The iterators that wait for the next value: one, if each is used by one task.
+        var waiting = [CheckedContinuation<Void, Never>]()
+    }
+
+    /// What is left to do when a change has been recorded.
+    struct Delivery {
+        // Values that nobody wants any more. They go away with this, where their `deinit` may do anything.
+        fileprivate var replaced = [Value]()
+        fileprivate var waiting = [CheckedContinuation<Void, Never>]()
+
+        /// Wakes the listeners. No lock may be held.
+        func deliver() {
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    /// Puts a change into every mailbox.
+    func record(_ value: Value) -> Delivery {
+        lock.around {
+            var delivery = Delivery()
+            for id in listeners.keys {
+                if let old = listeners[id]?.mailbox.put(value) { delivery.replaced.append(old) }
+                delivery.waiting += listeners[id]?.waiting.drain() ?? []
+            }
+            return delivery
+        }
+    }
+
+    /// The value goes away. Listeners may still fetch what is in their mailboxes.
+    func finish() {
+        let waiting = lock.around {
+            whenListenedTo = nil
+            return listeners.keys.flatMap { listeners[$0]?.waiting.drain() ?? [] }
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+extension ChangeHub {
+    /// Adds a listener. It gets every change that comes after this.
+    func add(capacity: Int) -> UInt64 {
+        lock.around {
+            lastID += 1
+            listeners[lastID] = Listener(mailbox: Mailbox(capacity: capacity))
+            if listeners.count == 1 { whenListenedTo?(true) }
+            return lastID
+        }
+    }
+
+    /// Removes a listener, if it is still there. Its next fetches find the end.
+    func remove(_ id: UInt64) {
+        // What it has not fetched goes away outside the lock.
+        let listener: Listener? = lock.around {
+            let listener = listeners.removeValue(forKey: id)
+            if listener != nil, listeners.isEmpty { whenListenedTo?(false) }
+            return listener
+        }
+        for continuation in listener?.waiting ?? [] { continuation.resume() }
+    }
+
+    /// The listener's next value, or `nil` at the end.
+    nonisolated(nonsending) func next(of id: UInt64) async -> Value? {
+        while true {
+            switch lock.around({ fetch(id) }) {
+            case .value(let value): return value
+            case .end: return nil
+            case .empty: await withCheckedContinuation { wait(id, $0) }
+            }
+        }
+    }
+
+    private enum Fetched {
+        case value(Value), empty, end
+    }
+
+    /// Under the lock.
+    private func fetch(_ id: UInt64) -> Fetched {
+        if let value = listeners[id]?.mailbox.take() { return .value(value) }
+        return listeners[id] == nil || whenListenedTo == nil ? .end : .empty
+    }
+
+    private func wait(_ id: UInt64, _ continuation: CheckedContinuation<Void, Never>) {
+        let isToWait = lock.around {
+            // Something may have come in between.
+            guard listeners[id]?.mailbox.isEmpty == true, whenListenedTo != nil else { return false }
+            listeners[id]?.waiting.append(continuation)
+            return true
+        }
+        if !isToWait { continuation.resume() }
+    }
+}
+
+extension Array {
+    /// Takes all elements out.
+    fileprivate mutating func drain() -> [Element] {
+        defer { self = [] }
+        return self
+    }
+}

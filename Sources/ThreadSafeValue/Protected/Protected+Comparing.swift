@@ -1,0 +1,51 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+extension Protected: Equatable where Value: Equatable {
+    /// Compares two values as they are at one and the same moment.
+    ///
+    /// The values are compared outside the locks, on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - lhs: A protected value.
+    ///   - rhs: The same or another one.
+    /// - Returns: Whether the values are equal.
+    @inlinable
+    public static func == (lhs: Protected, rhs: Protected) -> Bool {
+        let (left, right) = lhs.copies(with: rhs)
+        return left == right
+    }
+}
+
+extension Protected: Hashable where Value: Hashable {
+    /// Hashes the value as it is now.
+    ///
+    /// - Parameter hasher: What takes the value in, outside the lock.
+    /// - Warning: A value that is in a set, or is a key of a dictionary, must not change.
+    @inlinable
+    public func hash(into hasher: inout Hasher) {
+        wrappedValue.hash(into: &hasher)
+    }
+}
+
+extension Protected {
+    /// Copies of two values, made at one and the same moment.
+    ///
+    /// Two locks are taken in the order of their addresses, so threads that compare the same two values, whichever way
+    /// round, cannot wait for each other in a circle. A value compared with itself is locked once.
+    @inlinable
+    func copies(with other: Protected) -> (own: Value, other: Value) {
+        if storage === other.storage {
+            let value = wrappedValue
+            return (value, value)
+        }
+        let isFirst = ObjectIdentifier(storage) < ObjectIdentifier(other.storage)
+        let (first, second) = isFirst ? (storage, other.storage) : (other.storage, storage)
+        first.lock()
+        defer { first.unlock() }
+        second.lock()
+        defer { second.unlock() }
+        return unsafe (storage.value.pointee, other.storage.value.pointee)
+    }
+}

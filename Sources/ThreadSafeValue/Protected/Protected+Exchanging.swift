@@ -1,0 +1,29 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+extension Protected {
+    /// Replaces the value.
+    ///
+    /// - Parameter newValue: What to protect from now on.
+    /// - Returns: The value before.
+    @inlinable
+    public func exchange(_ newValue: Value) -> Value {
+        var value = newValue
+        storage.lock()
+        unsafe Swift.swap(&storage.value.pointee, &value)
+        storage.commit()
+        return value
+    }
+
+    /// Exchanges two values in one step. With itself it does nothing.
+    ///
+    /// The locks are taken in one order everywhere, so threads that do this with the same values cannot hang.
+    ///
+    /// - Parameter other: The other value.
+    @inlinable
+    public func swap(with other: Protected) {
+        if storage === other.storage { return }
+        withLocked(self, other) { own, other in Swift.swap(&own, &other) }
+    }
+}

@@ -1,0 +1,102 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// Public, because time-outs are given in its type.
+public import Dispatch
+
+extension Protected {
+    /// Calls a closure with the value if nobody else is accessing it, and never waits.
+    ///
+    /// - Parameter body: What to do with the value, on the calling thread, while nobody can change it.
+    /// - Returns: What the closure returns; `nil` if it was not called, because the value was being accessed, be it by the
+    ///   calling thread itself.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func tryRead<Result: ~Copyable, Failure: Error>(
+        _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard storage.tryLock() else { return nil }
+        defer { storage.unlock() }
+        return try unsafe body(storage.value.pointee)
+    }
+
+    /// Calls a closure that may change the value if nobody else is accessing it, and never waits.
+    ///
+    /// - Parameter body: What to do with the value, on the calling thread, while nobody else can access it.
+    /// - Returns: What the closure returns; `nil` if it was not called, because the value was being accessed, be it by the
+    ///   calling thread itself.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func tryWrite<Result: ~Copyable, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard storage.tryLock() else { return nil }
+        defer { storage.commit() }
+        return try unsafe body(&storage.value.pointee)
+    }
+
+    /// Calls a closure that may change the value, unless its turn does not come in time.
+    ///
+    /// ```swift
+    /// let isCounted = visits.write(timeout: .milliseconds(50)) { $0 += 1 } != nil
+    /// ```
+    ///
+    /// There is one way not to succeed, and the closure has its own errors; so the answer is an optional, as with
+    /// ``tryWrite(_:)``, and what the closure throws is thrown.
+    ///
+    /// - Warning: Crashes if the calling thread is accessing the value already, unless the time-out is zero.
+    /// - Parameters:
+    ///   - timeout: How long to wait for the turn, not for the closure. With zero or less it is tried once; `.never` waits
+    ///     for as long as it takes.
+    ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
+    /// - Returns: What the closure returns; `nil` if it was not called, and never will be.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func write<Result: ~Copyable, Failure: Error>(
+        timeout: DispatchTimeInterval,
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard storage.lock(by: Deadline(after: timeout)) else { return nil }
+        defer { storage.commit() }
+        return try unsafe body(&storage.value.pointee)
+    }
+
+    /// Waits until the value meets a condition, which is tested now and after every change, so no change is missed.
+    ///
+    /// ```swift
+    /// state.wait { $0 == .ready }
+    /// ```
+    ///
+    /// Other threads may change the value again before this one goes on.
+    ///
+    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
+    ///   value, and should be quick. Crashes if the calling thread is accessing the value already.
+    /// - Parameter condition: Whether this is the value to wait for.
+    public func wait(until condition: @escaping @Sendable (Value) -> Bool) {
+        _ = storage.wait(until: condition, by: .never)
+    }
+
+    /// Waits until the value meets a condition, which is tested now and after every change, unless that takes too long.
+    ///
+    /// ```swift
+    /// guard state.wait(until: { $0 == .ready }, timeout: .seconds(5)) else { return }
+    /// ```
+    ///
+    /// Other threads may change the value again before this one goes on.
+    ///
+    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
+    ///   value, and should be quick. Crashes if the calling thread is accessing the value already, unless the time-out is
+    ///   zero.
+    /// - Parameters:
+    ///   - condition: Whether this is the value to wait for. It may be tested a last time while this returns.
+    ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the value;
+    ///     with `.never` this waits for as long as it takes.
+    /// - Returns: Whether a value met the condition in time.
+    public func wait(
+        until condition: @escaping @Sendable (Value) -> Bool,
+        timeout: DispatchTimeInterval
+    ) -> Bool {
+        storage.wait(until: condition, by: Deadline(after: timeout))
+    }
+}

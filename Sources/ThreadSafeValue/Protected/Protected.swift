@@ -1,0 +1,122 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// A value that several threads may read and change, each access having it to itself.
+///
+/// ```swift
+/// let model = Protected(Model())
+///
+/// model.count += 1                           // one atomic step, also from many threads
+/// model.names.append("Ada")                  // in place, without a copy
+/// let total = model.read { $0.count + $0.names.count }
+/// model.write { model in                     // several changes, one step
+///     model.count = 0
+///     model.names.removeAll()
+/// }
+/// ```
+///
+/// It is a handle: copies share one value. Every closure runs at once, on the calling thread, with the lock held; so
+/// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
+///
+/// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes with
+///   a message that says so. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there.
+@propertyWrapper
+@dynamicMemberLookup
+public struct Protected<Value> {
+    // Never changes. What it holds is guarded by the lock that it holds.
+    @usableFromInline
+    let storage: ProtectedStorage<Value>
+
+    /// Protects a value.
+    ///
+    /// - Parameter value: What to protect.
+    @inlinable
+    public init(_ value: Value) {
+        storage = .make(value)
+    }
+
+    /// Protects the first value of a wrapped property.
+    ///
+    /// - Parameter wrappedValue: What to protect.
+    @inlinable
+    public init(wrappedValue: Value) {
+        storage = .make(wrappedValue)
+    }
+
+    // A property wrapper must have its two properties in its body.
+
+    /// The value: read as a copy, replaced at once, or changed in place under the lock.
+    ///
+    /// `count += 1` on a wrapped property is one atomic step; `count = count + 1` is two, and may lose an update.
+    @inlinable
+    public var wrappedValue: Value {
+        get {
+            storage.lock()
+            defer { storage.unlock() }
+            return unsafe storage.value.pointee
+        }
+        nonmutating set {
+            write(newValue)
+        }
+        nonmutating _modify {
+            storage.lock()
+            defer { storage.commit() }
+            yield unsafe &storage.value.pointee
+        }
+    }
+
+    /// The handle itself: what `$property` stands for.
+    @inlinable
+    public var projectedValue: Protected {
+        self
+    }
+}
+
+// The handle never changes, and all that it leads to is read and changed under one lock. What goes in or comes out
+// crosses to another thread, hence the condition.
+extension Protected: @unchecked Sendable where Value: Sendable {}
+
+extension Protected {
+    /// Calls a closure with the value, on the calling thread, while nobody can change it.
+    ///
+    /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func read<Result: ~Copyable, Failure: Error>(
+        _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        storage.lock()
+        defer { storage.unlock() }
+        return try unsafe body(storage.value.pointee)
+    }
+
+    /// Calls a closure that may change the value in place, on the calling thread, while nobody else can access it.
+    ///
+    /// What the closure has changed before it throws stays changed.
+    ///
+    /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func write<Result: ~Copyable, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        storage.lock()
+        defer { storage.commit() }
+        return try unsafe body(&storage.value.pointee)
+    }
+
+    /// Replaces the value.
+    ///
+    /// - Parameter newValue: What to protect from now on.
+    @inlinable
+    public func write(_ newValue: Value) {
+        var value = newValue
+        storage.lock()
+        unsafe Swift.swap(&storage.value.pointee, &value)
+        storage.commit()
+        // The old value goes away here, where its `deinit` may use the new one.
+    }
+}

@@ -1,0 +1,66 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// What stands beside an access: all of it is out of the way of one that nobody waits for.
+
+extension ProtectedStorage {
+    /// Gives the lock back, and tells those who wait.
+    ///
+    /// Under the lock it is found out who has to know, so that everybody hears of every change, in their order. They are
+    /// told after it.
+    @usableFromInline
+    @inline(never)
+    func unlockAttended(afterChange isChange: Bool) {
+        // Somebody has set the word, so there are attendants.
+        let attendants = attendants
+        let news = isChange ? unsafe attendants.note(value.pointee) : nil
+        unlockUnattended()
+        attendants.tellLockIsFree()
+        news?.deliver()
+    }
+
+    /// Those who wait. Made when somebody waits for the first time.
+    var attendants: Attendants<Value> {
+        let (word, attention) = unsafe withUnsafeMutablePointerToElements { lock in
+            unsafe (AttendedLock.attendants(lock), AttendedLock.attention(lock))
+        }
+        if word.load() == 0 {
+            let made = unsafe Unmanaged.passRetained(Attendants<Value>(attention: attention))
+            if unsafe word.exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) {
+                return unsafe made.takeUnretainedValue()
+            }
+            // Another thread was faster.
+            unsafe made.release()
+        }
+        let bits = word.load()
+        // Changes nothing, but makes visible what the maker has written.
+        _ = word.exchangeAcquiring(bits, for: bits)
+        let address = unsafe UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped
+        return unsafe Unmanaged.fromOpaque(address).takeUnretainedValue()
+    }
+
+    /// Ends the attendants with the value: nobody else can reach either any more.
+    @usableFromInline
+    @inline(never)
+    func dismissAttendants() {
+        let bits = unsafe withUnsafeMutablePointerToElements { lock in unsafe AttendedLock.attendants(lock).load() }
+        let address = unsafe UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped
+        unsafe Unmanaged<Attendants<Value>>.fromOpaque(address).takeRetainedValue().dismiss()
+    }
+}
+
+// For tests.
+extension Protected {
+    /// Whether unlocking has somebody to tell.
+    package var isAttended: Bool {
+        storage.isAttended
+    }
+
+    /// An access that has looked for somebody to tell before its closure.
+    package func accessUnseeing<Result>(_ body: () -> Result) -> Result {
+        storage.lock()
+        defer { storage.unlockUnattended() }
+        return body()
+    }
+}

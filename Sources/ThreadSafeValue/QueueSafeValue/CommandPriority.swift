@@ -1,0 +1,33 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// How early a command gets its turn: it goes before every waiting command of a lower priority.
+///
+/// Priority is data: a command queue only compares it. Choosing among five levels costs the same as among two.
+@frozen
+public enum CommandPriority: UInt8, CaseIterable, Sendable {
+    /// Behind all others.
+    case lowest = 1
+    /// Before the lowest only.
+    case low
+    /// In the middle.
+    case medium
+    /// Behind the highest only.
+    case high
+    /// Before all others.
+    case highest
+}
+
+extension CommandPriority: Comparable {
+    /// Whether `left` goes behind `right`.
+    @inlinable
+    public static func < (left: Self, right: Self) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+extension CommandPriority {
+    /// The priority as a number from 1 to 5, so that 0 can mean "nobody" in the turn word.
+    var level: UInt64 { UInt64(rawValue) }
+}

@@ -1,0 +1,195 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// Called once to complete a manual command, on any thread; further calls do nothing.
+public typealias CommandCompletionClosure = @Sendable () -> Void
+
+/// The schedule of commands that run on the calling thread; the choice of their priority is next.
+public struct WaitSchedule<Value> {
+    // The only member. With a second one, the compiler counts a reference for each command.
+    @usableFromInline
+    let queue: CommandQueue<Value>
+
+    @inlinable
+    init(queue: CommandQueue<Value>) {
+        self.queue = queue
+    }
+}
+
+extension WaitSchedule: Sendable where Value: Sendable {}
+
+extension WaitSchedule: CommandSchedule {
+    /// Commands of a given priority that wait.
+    ///
+    /// - Parameter priority: how early they get their turn.
+    /// - Returns: the commands, to call one of them.
+    @inlinable
+    public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
+        WaitCommands(queue: queue, priority: priority, timeout: .max)
+    }
+}
+
+/// The schedule of commands that wait for a limited time; the choice of their priority is next.
+public struct TimedWaitSchedule<Value> {
+    @usableFromInline
+    let queue: CommandQueue<Value>
+
+    /// For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
+    @usableFromInline
+    let timeout: UInt64
+
+    @inlinable
+    init(queue: CommandQueue<Value>, timeout: UInt64) {
+        self.queue = queue
+        self.timeout = timeout
+    }
+}
+
+extension TimedWaitSchedule: Sendable where Value: Sendable {}
+
+extension TimedWaitSchedule: CommandSchedule {
+    /// Commands of a given priority that wait for a limited time.
+    ///
+    /// - Parameter priority: how early they get their turn.
+    /// - Returns: the commands, to call one of them.
+    @inlinable
+    public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
+        WaitCommands(queue: queue, priority: priority, timeout: timeout)
+    }
+}
+
+/// Commands that wait for their turn, run on the calling thread and answer with a `Result`.
+///
+/// The turn goes to the waiting command of highest priority, among equals to the one that came first. With nobody else
+/// there, a command costs two atomic operations and allocates nothing.
+///
+/// A command that would wait forever answers at once: ``QueueSafeValueError/reentrantCommand`` inside another command of
+/// the same value on the same thread, ``QueueSafeValueError/circularWait`` if it would close a circle of threads.
+public struct WaitCommands<Value> {
+    /// The value as a command finds it.
+    public typealias CurrentValue = Value
+
+    /// The value as a command leaves it.
+    public typealias UpdatedValue = Value
+
+    @usableFromInline
+    let queue: CommandQueue<Value>
+
+    @usableFromInline
+    let priority: CommandPriority
+
+    @usableFromInline
+    let timeout: UInt64
+
+    @inlinable
+    init(queue: CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
+        self.queue = queue
+        self.priority = priority
+        self.timeout = timeout
+    }
+}
+
+extension WaitCommands: Sendable where Value: Sendable {}
+
+extension WaitCommands {
+    /// Reads the value.
+    ///
+    /// - Returns: the value, or why there is none.
+    @inlinable
+    public func get() -> Result<CurrentValue, QueueSafeValueError> {
+        queue.perform(priority, timeout) { $0 }
+    }
+
+    /// Reads the value in a closure, which has it to itself.
+    ///
+    /// - Parameter commandClosure: called once on the calling thread with the value, or with why there is none.
+    @inlinable
+    public func get(completion commandClosure: (Result<CurrentValue, QueueSafeValueError>) -> Void) {
+        let result = queue.perform(priority, timeout) { commandClosure(.success($0)) }
+        if case .failure(let error) = result { commandClosure(.failure(error)) }
+    }
+
+    /// Reads the value in a closure and keeps it to the command until `done` is called.
+    ///
+    /// The calling thread waits for `done`, which may be called on another. If the last copy of `done` goes away uncalled,
+    /// the command ends with ``QueueSafeValueError/completionDropped``.
+    ///
+    /// - Parameter commandClosure: called once on the calling thread with the value, or with why there is none, and `done`.
+    /// - Returns: the value that the closure got, or why the command failed.
+    @inlinable
+    @discardableResult
+    public func get(
+        manualCompletion commandClosure: (
+            Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure
+        ) -> Void
+    ) -> Result<CurrentValue, QueueSafeValueError> {
+        var isCalled = false
+        let result = queue.performManually(priority, timeout) { value, done in
+            isCalled = true
+            commandClosure(.success(value), done)
+        }
+        if !isCalled, case .failure(let error) = result { commandClosure(.failure(error), {}) }
+        return result
+    }
+
+    /// Replaces the value.
+    ///
+    /// - Parameter newValue: the value to set.
+    /// - Returns: the new value, or why it was not set.
+    @inlinable
+    @discardableResult
+    public func set(newValue: Value) -> Result<UpdatedValue, QueueSafeValueError> {
+        // The old value goes away after the command, without the turn.
+        var other = newValue
+        return queue.perform(priority, timeout) { value in
+            swap(&value, &other)
+            return value
+        }
+    }
+
+    /// Changes the value in place, in a closure that has it to itself.
+    ///
+    /// - Parameter accessClosure: called at most once on the calling thread, with the value; not called if the command fails
+    ///   before its turn. If it throws, what it changed stays.
+    /// - Returns: the updated value, or why the command failed. Whoever keeps a large collection from here makes the next
+    ///   change copy it.
+    @inlinable
+    @discardableResult
+    public func set(
+        completion accessClosure: (inout CurrentValue) throws -> Void
+    ) -> Result<UpdatedValue, QueueSafeValueError> {
+        queue.perform(priority, timeout) { value in
+            try accessClosure(&value)
+            return value
+        }
+    }
+
+    /// Changes the value in place and keeps it to the command until `done` is called.
+    ///
+    /// The calling thread waits for `done`, which may be called on another, also before the closure returns: the command
+    /// ends when both have happened. If the last copy of `done` goes away uncalled, it ends with
+    /// ``QueueSafeValueError/completionDropped``.
+    ///
+    /// - Parameter accessClosure: called at most once on the calling thread, with the value and `done`. If it throws, the
+    ///   command ends, and what it changed stays.
+    /// - Returns: the updated value, or why the command failed.
+    @inlinable
+    @discardableResult
+    public func set(
+        manualCompletion accessClosure: (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
+    ) -> Result<UpdatedValue, QueueSafeValueError> {
+        queue.performManually(priority, timeout, accessClosure)
+    }
+
+    /// Computes something from the value, in a closure that has it to itself.
+    ///
+    /// - Parameter commandClosure: called at most once on the calling thread, with the value.
+    /// - Returns: what the closure returned, or why the command failed.
+    @inlinable
+    public func map<MappedValue>(
+        completion commandClosure: (CurrentValue) throws -> MappedValue
+    ) -> Result<MappedValue, QueueSafeValueError> {
+        queue.perform(priority, timeout) { try commandClosure($0) }
+    }
+}
