@@ -1,0 +1,23 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Foundation
+
+/// The package that this program is part of: what it counts unless told otherwise.
+enum OwnPackage {
+    /// The current folder if it is a package, as with `swift run`; otherwise the package of this source file.
+    static func folder() throws(UsageError) -> String {
+        if isPackage(".") { return "." }
+        var folder = URL(fileURLWithPath: #filePath)
+        while folder.path.count > 1 {
+            folder.deleteLastPathComponent()
+            if isPackage(folder.path) { return folder.path }
+        }
+        throw UsageError("there is no package here: name the files or folders to count")
+    }
+
+    private static func isPackage(_ folder: String) -> Bool {
+        FileManager.default.fileExists(atPath: folder + "/Package.swift")
+    }
+}
