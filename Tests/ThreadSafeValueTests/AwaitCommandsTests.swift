@@ -1,0 +1,187 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+@Suite("Commands that a task awaits")
+struct AwaitCommandsTests {
+    private struct Refused: Error {}
+
+    @Test func `Every command answers`() async {
+        let value = QueueSafeValue(value: 1)
+        #expect(await value.async.highestPriority.get() == .success(1))
+        #expect(await value.async.lowestPriority.set(newValue: 2) == .success(2))
+        #expect(await value.async.highPriority.set { $0 += 1 } == .success(3))
+        #expect(await value.async.mediumPriority.map { "\($0)" } == .success("3"))
+        let body = await value.async.lowPriority.set { number in
+            await Task.yield()
+            number += 1
+        }
+        #expect(body == .success(4))
+        #expect(
+            await value.async.highestPriority.set { _ in throw Refused() } == .failure(.unexpected(error: Refused()))
+        )
+        let thrown = await value.async.highestPriority.set { number in
+            await Task.yield()
+            throw Refused()
+        }
+        #expect(thrown == .failure(.unexpected(error: Refused())))
+        #expect(await value.async.highestPriority.get() == .success(4))
+    }
+
+    @Test func `A free turn is taken at once, in the task`() async {
+        let value = QueueSafeValue(value: 0)
+        // A task that is suspended may go on elsewhere, so it has this mark only if it was not.
+        let isSame = await value.async.highestPriority.map { [thread = ThreadName.current] _ in
+            ThreadName.current == thread
+        }
+        #expect(isSame == .success(true))
+    }
+
+    @Test func `Thousands of tasks wait without blocking the pool, and lose nothing`() async {
+        let value = QueueSafeValue(value: 0)
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<2_000 {
+                group.addTask {
+                    if number.isMultiple(of: 3) {
+                        await value.async.lowestPriority.set { count in
+                            let seen = count
+                            await Task.yield()
+                            count = seen + 1
+                        }
+                    } else {
+                        await value.async.priority(number.isMultiple(of: 2) ? .high : .low).set { $0 += 1 }
+                    }
+                }
+            }
+        }
+        #expect(await value.async.lowestPriority.get() == .success(2_000))
+        #expect(value.pendingCommandCount == 0)
+    }
+
+    @Test func `The turn is kept while an async body is suspended`() async {
+        let value = QueueSafeValue(value: 0)
+        await value.async.highestPriority.set { number in
+            number = 1
+            // Another thread looks, and finds the turn taken.
+            let other = await onAThread { value.wait(timeout: .seconds(0)).highestPriority.get() }
+            #expect(other == .failure(.timedOut))
+            number = 2
+        }
+        #expect(await value.async.highestPriority.get() == .success(2))
+    }
+
+    @Test func `The command of a cancelled task that waits is removed, and others go on`() async {
+        let value = QueueSafeValue(value: 0)
+        value.suspend()
+        let task = Task { await value.async.highestPriority.set { $0 += 1 } }
+        let body = Task {
+            await value.async.highestPriority.set { number in
+                await Task.yield(); number += 1
+            }
+        }
+        let other = Task { await value.async.lowestPriority.set { $0 += 10 } }
+        while value.pendingCommandCount < 3 { await Task.yield() }
+        task.cancel()
+        body.cancel()
+        #expect(await task.value == .failure(.cancelled))
+        #expect(await body.value == .failure(.cancelled))
+        value.resume()
+        #expect(await other.value == .success(10))
+    }
+
+    @Test func `A task that was cancelled before does not start its command`() async {
+        let value = QueueSafeValue(value: 0)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await value.async.highestPriority.set { $0 += 1 }
+        }
+        task.cancel()
+        #expect(await task.value == .failure(.cancelled))
+        #expect(await value.async.highestPriority.get() == .success(0))
+    }
+
+    @Test func `A cancellation that races the submission is not lost`() async {
+        let value = QueueSafeValue(value: 0)
+        value.suspend()
+        for _ in 0..<2_000 {
+            let task = Task { await value.async.highestPriority.get() }
+            task.cancel()
+            #expect(await task.value == .failure(.cancelled))
+        }
+        #expect(value.pendingCommandCount == 0)
+        value.resume()
+    }
+
+    @Test func `A command that has started completes although its task is cancelled`() async {
+        let value = QueueSafeValue(value: 0)
+        let task = Task {
+            await value.async.highestPriority.set { number in
+                while !Task.isCancelled { await Task.yield() }
+                number = 1
+            }
+        }
+        while value.wait(timeout: .seconds(0)).lowestPriority.get() != .failure(.timedOut) { await Task.yield() }
+        task.cancel()
+        #expect(await task.value == .success(1))
+    }
+
+    @Test func `A command inside an async body of the same value is re-entrant`() async {
+        let value = QueueSafeValue(value: 0)
+        await value.async.highestPriority.set { number in
+            await Task.yield()
+            #expect(await value.async.highestPriority.get() == .failure(.reentrantCommand))
+            #expect(value.wait.highestPriority.get() == .failure(.reentrantCommand))
+            async let child = value.async.lowestPriority.get()
+            #expect(await child == .failure(.reentrantCommand))
+            number = 1
+        }
+        #expect(await value.async.highestPriority.get() == .success(1))
+    }
+
+    @Test func `Async bodies that take two values in opposite orders do not hang`() async {
+        let first = QueueSafeValue(value: 0)
+        let second = QueueSafeValue(value: 0)
+        let circles = Protected(0)
+        for _ in 0..<200 {
+            await withTaskGroup(of: Void.self) { group in
+                for (one, other) in [(first, second), (second, first)] {
+                    group.addTask {
+                        await one.async.highestPriority.set { number in
+                            await Task.yield()
+                            number += 1
+                            if await other.async.highestPriority.set(completion: { $0 += 1 }) == .failure(.circularWait)
+                            {
+                                circles.write { $0 += 1 }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        let sum = (try? await first.async.lowestPriority.get().get()) ?? 0
+        let other = (try? await second.async.lowestPriority.get().get()) ?? 0
+        #expect(sum + other == 800 - circles.wrappedValue)
+    }
+
+    @Test func `A value whose container is gone answers`() async {
+        let schedule = QueueSafeValue(value: 0).async
+        #expect(await schedule.highestPriority.get() == .failure(.valueContainerDeinited))
+        #expect(await schedule.lowestPriority.set { $0 += 1 } == .failure(.valueContainerDeinited))
+    }
+
+    /// Runs `body` on a thread of a queue.
+    private func onAThread<Answer: Sendable>(_ body: @escaping @Sendable () -> Answer) async -> Answer {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: body()) }
+        }
+    }
+}
+
+/// Tells threads apart, also in async code.
+private enum ThreadName {
+    static var current: ObjectIdentifier { ThreadID.current }
+}

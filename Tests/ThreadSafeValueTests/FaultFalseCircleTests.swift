@@ -1,0 +1,62 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("QueueSafeValue, a circle that is none")
+struct FaultFalseCircleTests {
+    @Test("A task that has had its turn of a second value, and goes on soon, closes no circle")
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func taskThatGoesOn() async throws {
+        let answer = try await onThreadOfItsOwn {
+            let first = QueueSafeValue(value: 0)
+            let second = QueueSafeValue(value: 0)
+            let executor = HeldExecutor()
+            let blocker = Blocker(second)
+            let end = Door()
+            // The body has `first` and waits for `second`.
+            Task(executorPreference: executor) {
+                await first.async.highestPriority.set { number in
+                    _ = await second.async.highestPriority.set { $0 += 1 }
+                    number += 1
+                }
+                end.open()
+            }
+            try second.waitForPending(1)
+            // Its command on `second` runs and is complete; the task does not go on yet, as if all threads were busy.
+            executor.hold()
+            blocker.end()
+            try poll("the command on the second value has run") { second.wait.lowestPriority.get() == .success(1) }
+            let answer = Log<Result<Int, QueueSafeValueError>>()
+            let thread = RunningThread {
+                second.wait.highestPriority.set { _ in answer.add(first.wait.highestPriority.get()) }
+            }
+            try poll("the thread waits, or was refused") { first.pendingCommandCount == 1 || answer.count == 1 }
+            executor.release()
+            thread.join()
+            end.waitUntilOpen()
+            return answer.entries
+        }
+        // Nothing but the task's own time was in the way: it ends without `second`.
+        #expect(answer == [.success(1)])
+    }
+}
+
+/// Runs jobs at once, or keeps them until told to go on.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class HeldExecutor: TaskExecutor, @unchecked Sendable {
+    private let queue = DispatchQueue(label: "held")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+
+    func hold() { queue.suspend() }
+
+    func release() { queue.resume() }
+}

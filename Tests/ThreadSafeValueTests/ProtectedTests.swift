@@ -1,0 +1,410 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Testing
+import ThreadSafeValue
+
+@Suite("Protected")
+struct ProtectedTests {
+    // MARK: Changes through the wrapper
+
+    @Test("+= through the wrapper from four threads loses nothing")
+    func wrapperAdds() {
+        let model = Model()
+        onThreads(4) { _ in
+            for _ in 0..<20_000 { model.count += 1 }
+        }
+        #expect(model.count == 80_000)
+    }
+
+    @Test("+= and -= on a local wrapper from four threads lose nothing")
+    func localWrapperAdds() {
+        @Protected var count = 0
+        let shared = $count
+        onThreads(4) { index in
+            for _ in 0..<20_000 { shared.wrappedValue += index.isMultiple(of: 2) ? 3 : -1 }
+        }
+        #expect(count == 80_000)
+    }
+
+    @Test("Changes of a nested member through the wrapper from four threads lose nothing")
+    func nestedMembers() {
+        let model = Model()
+        onThreads(4) { index in
+            for turn in 0..<2_000 {
+                model.state.total += 1
+                model.state.names.append("\(index).\(turn)")
+                model.state.inner.depth += 2
+            }
+        }
+        #expect(model.state.total == 8_000)
+        #expect(Set(model.state.names).count == 8_000)
+        #expect(model.state.inner.depth == 16_000)
+    }
+
+    @Test("Changes of a dynamic member from four threads lose nothing")
+    func dynamicMembers() {
+        let state = Protected(State())
+        let model = Model()
+        onThreads(4) { index in
+            for turn in 0..<2_000 {
+                state.total += 1
+                state.names.append("\(index).\(turn)")
+                state.inner.depth += 2
+                model.$state.total += 1
+            }
+        }
+        #expect(state.total == 8_000)
+        #expect(Set(state.names).count == 8_000)
+        #expect(state.inner.depth == 16_000)
+        #expect(model.state.total == 8_000)
+    }
+
+    @Test("A change takes place under the lock: another thread cannot come in between")
+    func changeHoldsTheLock() {
+        // `change` keeps the access open while the other thread looks.
+        let model = Model()
+        func change(_ value: inout Int) {
+            #expect(model.$count.isLocked)
+            value += 1
+        }
+        change(&model.count)
+        change(&model.$count.wrappedValue)
+        #expect(!model.$count.isLocked)
+
+        let state = Protected(State())
+        func changeMember(_ value: inout Int) {
+            #expect(state.isLocked)
+            value += 1
+        }
+        changeMember(&state.total)
+        changeMember(&state.inner.depth)
+        #expect(!state.isLocked)
+        #expect(model.count == 2)
+        #expect(state.total == 1)
+    }
+
+    @Test("Changes through the wrapper, a member, write and append are made in place, without a copy")
+    func changesInPlace() {
+        let state = Protected(State())
+        state.names.reserveCapacity(1_000)
+        let names = Protected([String]())
+        names.write { $0.reserveCapacity(1_000) }
+        let before = (state.read { $0.names.address }, names.read { $0.address })
+        for _ in 0..<200 {
+            state.names.append("a")
+            state.write { $0.names.append("b") }
+            state.wrappedValue.names.append("c")
+            names.wrappedValue.append("d")
+            names.append("e")
+            names.append(contentsOf: ["f"])
+        }
+        #expect(before == (state.read { $0.names.address }, names.read { $0.address }))
+    }
+
+    @Test("An in-place change that throws frees the lock")
+    func throwingChange() {
+        let state = Protected(State())
+        func fail(_ total: inout Int) throws {
+            total = 5
+            throw Refusal()
+        }
+        #expect(throws: Refusal.self) { try fail(&state.total) }
+        #expect(throws: Refusal.self) { try fail(&state.wrappedValue.total) }
+        #expect(!state.isLocked)
+        #expect(state.total == 5)
+    }
+
+    // MARK: read and write
+
+    @Test("read passes the value, and returns what the closure returns")
+    func reads() {
+        let state = Protected(State(total: 4))
+        #expect(state.read { $0.total * 2 } == 8)
+        #expect(state.read { Only(id: $0.total) }.id == 4)
+    }
+
+    @Test("read and write hold the lock while the closure runs, on the calling thread")
+    func scoped() {
+        let number = Protected(1)
+        onThreads(2) { _ in
+            let here = ThreadID.current
+            number.read { _ in
+                #expect(number.isLocked)
+                #expect(ThreadID.current == here)
+            }
+            number.write { _ in
+                #expect(number.isLocked)
+                #expect(ThreadID.current == here)
+            }
+        }
+        #expect(!number.isLocked)
+    }
+
+    @Test("write makes several changes in one step: no reader sees only some of them")
+    func severalChanges() {
+        let pair = Protected((left: 0, right: 0))
+        onThreads(4) { index in
+            for _ in 0..<5_000 {
+                if index < 2 {
+                    pair.write { pair in
+                        pair.left += 1
+                        pair.right -= 1
+                    }
+                } else {
+                    #expect(pair.read { $0.left + $0.right } == 0)
+                }
+            }
+        }
+        #expect(pair.left == 10_000)
+    }
+
+    @Test("write returns what the closure returns")
+    func writes() {
+        let number = Protected(1)
+        let old = number.write { number in
+            defer { number = 9 }
+            return number
+        }
+        #expect(old == 1)
+        #expect(number.wrappedValue == 9)
+        #expect(number.write { Only(id: $0) }.id == 9)
+    }
+
+    @Test("write(_:) and the wrapper's assignment replace the value")
+    func replaces() {
+        let model = Model()
+        model.$count.write(3)
+        #expect(model.count == 3)
+        model.count = 4
+        #expect(model.count == 4)
+        model.$state.total = 6
+        #expect(model.state.total == 6)
+    }
+
+    @Test("A value that is replaced goes away outside the lock, so its deinit may use the new one")
+    func replacedValueEndsOutside() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 20)
+            for replace: (Protected<Farewell?>) -> Void in [{ $0.write(nil) }, { $0.wrappedValue = nil }] {
+                let last = Protected<Farewell?>(nil)
+                let isNil = Protected<Bool?>(nil)
+                last.write(Farewell { isNil.write(last.read { $0 == nil }) })
+                replace(last)
+                precondition(isNil.wrappedValue == true)
+            }
+        }
+    }
+
+    @Test("read and write forward the type of the error, and a throwing closure frees the lock")
+    func throwing() {
+        let number = Protected(1)
+        do throws(Refusal) {
+            try number.read { value throws(Refusal) in throw Refusal(code: value) }
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect(error.code == 1)
+        }
+        #expect(!number.isLocked)
+        do throws(Refusal) {
+            try number.write { value throws(Refusal) in
+                value = 2
+                throw Refusal(code: 7)
+            }
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect(error.code == 7)
+        }
+        #expect(!number.isLocked)
+        #expect(number.wrappedValue == 2)
+    }
+
+    // MARK: A handle
+
+    @Test("Copies of the handle share the value")
+    func shares() {
+        let number = Protected(1)
+        let copy = number
+        copy.wrappedValue += 1
+        #expect(number.wrappedValue == 2)
+        let projected = number.projectedValue
+        projected.wrappedValue += 1
+        #expect(number.wrappedValue == 3)
+        #expect(copy.wrappedValue == 3)
+    }
+
+    @Test("The value goes away with the last handle, and a replaced one at once")
+    func leaksNothing() {
+        let tally = Counted.Tally()
+        do {
+            let first = Protected(Counted(1, tally: tally))
+            let second = first
+            #expect(tally.alive == 1)
+            second.write(Counted(2, tally: tally))
+            #expect(tally.alive == 1)
+            second.wrappedValue = Counted(3, tally: tally)
+            #expect(tally.alive == 1)
+            second.write { $0 = Counted(4, tally: tally) }
+            #expect(first.read { $0.id } == 4)
+            #expect(tally.alive == 1)
+        }
+        #expect(tally.alive == 0)
+    }
+
+    @Test("Many threads that replace and read objects leak none")
+    func leaksNothingUnderContention() {
+        let tally = Counted.Tally()
+        do {
+            let objects = Protected([Counted(tally: tally)])
+            onThreads(4) { index in
+                for turn in 0..<1_000 {
+                    switch (index + turn) % 4 {
+                    case 0: objects.append(Counted(turn, tally: tally))
+                    case 1: objects.write([Counted(turn, tally: tally)])
+                    case 2: objects.wrappedValue = objects.wrappedValue.suffix(3)
+                    default: _ = objects.read { $0.last }
+                    }
+                }
+            }
+            #expect(tally.alive == objects.count)
+        }
+        #expect(tally.alive == 0)
+    }
+
+    @Test("A handle that is last used by the access itself stays alive until the access is over")
+    func lastUse() {
+        let tally = Counted.Tally()
+        for id in 0..<1_000 {
+            let object = Protected(Counted(id, tally: tally))
+            #expect(object.write { $0.id } == id)
+        }
+        #expect(Protected(5).write { $0 + 1 } == 6)
+        #expect(Protected([1, 2]).count == 2)
+        #expect(tally.alive == 0)
+    }
+
+    @Test("Values of any size and alignment are kept whole")
+    func sizes() {
+        Protected(()).write { $0 = () }
+        #expect(Protected(UInt8(7)).wrappedValue == 7)
+        #expect(Protected(SIMD16<Double>(repeating: 2)).wrappedValue.sum() == 32)
+        let tuple = Protected((UInt8(1), "two", SIMD4<Float>(repeating: 3), Int?.none))
+        tuple.write { $0.3 = 4 }
+        #expect(tuple.read { $0.0 == 1 && $0.1 == "two" && $0.2.sum() == 12 && $0.3 == 4 })
+    }
+}
+
+extension ProtectedTests {
+    // MARK: The ways to store one
+
+    @Test("A let in a final Sendable class")
+    func inFinalClass() {
+        let session = Session()
+        onThreads(4) { _ in
+            for _ in 0..<1_000 { session.state.total += 1 }
+        }
+        #expect(session.state.total == 4_000)
+    }
+
+    @Test("A Sendable struct of wrapped properties, held by let in a final Sendable class")
+    func inStructOfWrappers() {
+        let account = Account()
+        onThreads(4) { _ in
+            for _ in 0..<1_000 {
+                account.state.balance += 1
+                account.state.log.append(1)
+            }
+        }
+        #expect(account.state.balance == 4_000)
+        #expect(account.state.log.count == 4_000)
+    }
+
+    @Test("A wrapped property in an actor, which code outside it may use through the handle")
+    func inActor() async {
+        let counter = Counter()
+        let handle = await counter.handle
+        onThreads(2) { _ in
+            for _ in 0..<1_000 { handle.wrappedValue += 1 }
+        }
+        await counter.add(5)
+        #expect(await counter.count == 2_005)
+    }
+
+    @Test("A static wrapped property")
+    func inStatic() {
+        onThreads(4) { _ in
+            for _ in 0..<1_000 { Session.opened.wrappedValue += 1 }
+        }
+        #expect(Session.opened.wrappedValue == 4_000)
+    }
+}
+
+// MARK: - What the tests protect
+
+struct State: Sendable {
+    struct Inner: Sendable {
+        var depth = 0
+    }
+
+    var total = 0
+    var names = [String]()
+    var inner = Inner()
+}
+
+struct Model: Sendable {
+    @Protected var count = 0
+    @Protected var state = State()
+}
+
+private final class Session: Sendable {
+    static let opened = Protected(0)
+
+    let state = Protected(State())
+}
+
+private final class Account: Sendable {
+    struct State: Sendable {
+        @Protected var balance = 0
+        @Protected var log = [Int]()
+    }
+
+    let state = State()
+}
+
+private actor Counter {
+    @Protected var count = 0
+
+    var handle: Protected<Int> { $count }
+
+    func add(_ number: Int) {
+        count += number
+    }
+}
+
+/// An object that does something when it goes away.
+private final class Farewell: Sendable {
+    private let say: @Sendable () -> Void
+
+    init(_ say: @escaping @Sendable () -> Void) {
+        self.say = say
+    }
+
+    deinit {
+        say()
+    }
+}
+
+extension Array {
+    /// Where the elements are: another place if the array has been copied.
+    fileprivate var address: UInt {
+        unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+    }
+}
+
+extension Protected {
+    /// Whether some thread holds the lock now.
+    var isLocked: Bool {
+        debugDescription == "Protected(locked)"
+    }
+}

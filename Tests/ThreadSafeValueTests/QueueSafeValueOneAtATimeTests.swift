@@ -1,0 +1,163 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("QueueSafeValue, promise 1: one command at a time")
+struct QueueSafeValueOneAtATimeTests {
+    private static let expected = ["closure", "closure returns", "done", "highest", "lowest"]
+
+    @Test("A waiting manual command keeps the turn until its `done`, on another thread 100 ms later")
+    func waitKeepsTurn() throws {
+        let log = Log<String>()
+        try inTime {
+            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let started = Door()
+            let first = RunningThread {
+                value.wait.lowestPriority.set { _, done in
+                    log.add("closure")
+                    DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) {
+                        log.add("done")
+                        done()
+                    }
+                    started.open()
+                    log.add("closure returns")
+                }
+            }
+            started.waitUntilOpen()
+            value.async(performIn: DispatchQueue(label: "next")).highestPriority.set { _ in log.add("highest") }
+            value.wait.lowestPriority.set { _ in log.add("lowest") }
+            first.join()
+        }
+        #expect(log.entries == Self.expected)
+    }
+
+    @Test("So does an async one, on its queue, which is free meanwhile")
+    func asyncKeepsTurn() throws {
+        let log = Log<String>()
+        try inTime {
+            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let queue = DispatchQueue(label: "target")
+            let started = Door()
+            value.async(performIn: queue).lowestPriority.set { _, done in
+                log.add("closure")
+                DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) {
+                    log.add("done")
+                    done()
+                }
+                started.open()
+                log.add("closure returns")
+            }
+            started.waitUntilOpen()
+            queue.sync {}
+            value.async(performIn: queue).highestPriority.set { _ in log.add("highest") }
+            value.wait.lowestPriority.set { _ in log.add("lowest") }
+        }
+        #expect(log.entries == Self.expected)
+    }
+
+    @Test("`done` on another thread before the closure returns doesn't end the command: its closure has the value")
+    func doneBeforeReturn() throws {
+        let log = Log<String>()
+        try inTime {
+            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let isDone = Door()
+            let inLine = Door()
+            let first = RunningThread {
+                let answer = value.wait.lowestPriority.set { number, done in
+                    RunningThread { done() }.join()
+                    isDone.open()
+                    inLine.waitUntilOpen()
+                    number = 7
+                    log.add("closure returns")
+                }
+                log.add("\(answer)")
+            }
+            isDone.waitUntilOpen()
+            let second = RunningThread { value.wait.highestPriority.set { log.add("next finds \($0)") } }
+            try value.waitForPending(1)
+            inLine.open()
+            first.join()
+            second.join()
+        }
+        #expect(log.entries.first == "closure returns")
+        #expect(Set(log.entries) == ["closure returns", "next finds 7", "success(7)"])
+    }
+
+    @Test("Commands of all kinds from many threads never meet in the value, and none is lost")
+    func neverMeet() throws {
+        let rounds = 150
+        let threads = 6
+        // Nothing but the turns guards these.
+        let inside = Unguarded(0)
+        let highest = Unguarded(0)
+        let completions = Log<Bool>()
+        let sum = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let serial = DispatchQueue(label: "serial")
+            let concurrent = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let group = DispatchGroup()
+            let enter: @Sendable () -> Void = {
+                inside.value += 1
+                highest.value = max(highest.value, inside.value)
+            }
+            let leave: @Sendable () -> Void = { inside.value -= 1 }
+            onThreads(threads) { index in
+                let wait = index % 2 == 0 ? value.wait.lowestPriority : value.wait.highestPriority
+                for round in 0..<rounds {
+                    let target = round % 2 == 0 ? serial : concurrent
+                    let schedule = value.async(performIn: target)
+                    let async = round % 3 == 0 ? schedule.lowestPriority : schedule.highestPriority
+                    wait.set { number in
+                        enter()
+                        number += 1
+                        leave()
+                    }
+                    wait.set { number, done in
+                        enter()
+                        number += 1
+                        concurrent.async {
+                            leave()
+                            done()
+                        }
+                    }
+                    group.enter()
+                    async.set { number in
+                        enter()
+                        number += 1
+                        leave()
+                    } completion: { result in
+                        completions.add((try? result.get()) != nil)
+                        group.leave()
+                    }
+                    group.enter()
+                    async.set { number, done in
+                        enter()
+                        number += 1
+                        serial.async {
+                            leave()
+                            done()
+                        }
+                    } completion: { result in
+                        completions.add((try? result.get()) != nil)
+                        group.leave()
+                    }
+                    group.enter()
+                    async.get { _ in
+                        enter()
+                        leave()
+                        group.leave()
+                    }
+                }
+            }
+            group.wait()
+            return value.wait.lowestPriority.get()
+        }
+        #expect(sum == .success(threads * rounds * 4))
+        #expect(highest.value == 1)
+        #expect(completions.entries == Array(repeating: true, count: threads * rounds * 2))
+    }
+}

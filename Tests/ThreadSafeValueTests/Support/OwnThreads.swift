@@ -1,0 +1,35 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+
+/// Threads of their own for tasks, so that these go on while other tests block the pool that all tasks share.
+enum OwnThreads {
+    /// Starts a task on them.
+    @discardableResult
+    static func run(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return Task { await body() } }
+        return Task(executorPreference: QueueExecutor.shared) { await body() }
+    }
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class QueueExecutor: TaskExecutor {
+    static let shared = QueueExecutor()
+    private let queue = DispatchQueue(label: "tasks", attributes: .concurrent)
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// Runs a closure on a thread of its own while the caller's task is suspended: a test that blocks must not take a thread of
+/// the pool that its own tasks need.
+func onThreadOfItsOwn<Answer: Sendable>(_ body: @escaping @Sendable () throws -> Answer) async throws -> Answer {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread { continuation.resume(with: Result { try body() }) }.start()
+    }
+}

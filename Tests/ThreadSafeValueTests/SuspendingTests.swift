@@ -1,0 +1,87 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+@Suite("Suspending a QueueSafeValue")
+struct SuspendingTests {
+    @Test func `Accepted commands wait until resume and then run in order`() {
+        let value = QueueSafeValue(value: [Int]())
+        value.suspend()
+        let finished = DispatchSemaphore(value: 0)
+        for number in 1...5 {
+            value.async(performIn: .utility).mediumPriority.set { $0.append(number) }
+        }
+        value.async(performIn: .utility).highestPriority.set { $0.append(0) }
+        value.async(performIn: .utility).lowestPriority.get { _ in finished.signal() }
+        #expect(value.wait(timeout: .milliseconds(20)).highestPriority.get() == .failure(.timedOut))
+        #expect(finished.wait(timeout: .now()) == .timedOut)
+        #expect((try? value.resume().get()) != nil)
+        finished.wait()
+        #expect(value.wait.lowestPriority.get() == .success([0, 1, 2, 3, 4, 5]))
+    }
+
+    @Test func `The running command completes, and the rest of its run waits`() {
+        let value = QueueSafeValue(value: 0)
+        let finished = DispatchSemaphore(value: 0)
+        value.wait.highestPriority.set { _ in
+            value.async(performIn: .utility).highestPriority.set { number in
+                number += 1
+                value.suspend()
+                finished.signal()
+            }
+            for _ in 0..<10 { value.async(performIn: .utility).highestPriority.set { $0 += 1 } }
+        }
+        finished.wait()
+        #expect(value.wait(timeout: .milliseconds(20)).highestPriority.get() == .failure(.timedOut))
+        value.resume()
+        value.async(performIn: .utility).lowestPriority.get { result in
+            #expect(result == .success(11))
+            finished.signal()
+        }
+        finished.wait()
+    }
+
+    @Test func `Each suspend needs a resume, and one too many answers`() {
+        let value = QueueSafeValue(value: 0)
+        guard case .failure(.notSuspended) = value.resume() else {
+            Issue.record("resumed without a suspend")
+            return
+        }
+        value.suspend()
+        value.suspend()
+        value.resume()
+        #expect(value.wait(timeout: .seconds(0)).highestPriority.get() == .failure(.timedOut))
+        value.resume()
+        #expect(value.wait(timeout: .seconds(0)).highestPriority.get() == .success(0))
+    }
+
+    @Test func `Commands of a suspended value run when its container goes away`() {
+        let finished = DispatchSemaphore(value: 0)
+        do {
+            let value = QueueSafeValue(value: 7)
+            value.suspend()
+            value.async(performIn: .utility).lowestPriority.get { result in
+                #expect(result == .success(7))
+                finished.signal()
+            }
+        }
+        finished.wait()
+    }
+
+    @Test func `A parked thread goes on after resume`() {
+        let value = QueueSafeValue(value: 0)
+        value.suspend()
+        let finished = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            #expect(value.wait.lowestPriority.set { $0 += 1 } == .success(1))
+            finished.signal()
+        }
+        #expect(finished.wait(timeout: .now() + .milliseconds(20)) == .timedOut)
+        value.resume()
+        finished.wait()
+    }
+}

@@ -1,0 +1,94 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+@Suite("wait(timeout:)")
+struct WaitTimeoutTests {
+    private let value = QueueSafeValue(value: 0)
+
+    /// Calls `body` while a manual command has the turn, on whose end others may wait.
+    private func whileTurnIsTaken(_ body: () -> Void) {
+        let isTaken = DispatchSemaphore(value: 0)
+        let release = Protected<CommandCompletionClosure?>(nil)
+        value.async(performIn: .userInitiated).highestPriority.set { _, done in
+            release.write(done)
+            isTaken.signal()
+        }
+        isTaken.wait()
+        body()
+        release.wrappedValue?()
+    }
+
+    @Test func `A command whose turn does not come in time is timed out and never runs`() {
+        whileTurnIsTaken {
+            #expect(value.wait(timeout: .milliseconds(20)).highestPriority.set { $0 = 1 } == .failure(.timedOut))
+            #expect(value.wait(timeout: .milliseconds(1)).lowestPriority.map { $0 } == .failure(.timedOut))
+            let manual = value.wait(timeout: .milliseconds(1)).highestPriority.set { value, done in
+                value = 2
+                done()
+            }
+            #expect(manual == .failure(.timedOut))
+        }
+        #expect(value.wait.lowestPriority.get() == .success(0))
+    }
+
+    @Test(arguments: [DispatchTimeInterval.seconds(0), .milliseconds(-5), .nanoseconds(0)])
+    func `Zero takes the turn only if it is free now`(timeout: DispatchTimeInterval) {
+        #expect(value.wait(timeout: timeout).highestPriority.set { $0 += 1 } == .success(1))
+        whileTurnIsTaken {
+            #expect(value.wait(timeout: timeout).highestPriority.set { $0 += 1 } == .failure(.timedOut))
+        }
+        #expect(value.wait.lowestPriority.get() == .success(1))
+    }
+
+    @Test(arguments: [DispatchTimeInterval.never, .seconds(Int.max), .seconds(3600)])
+    func `A long time is as good as for ever`(timeout: DispatchTimeInterval) {
+        whileTurnIsTaken {}
+        #expect(value.wait(timeout: timeout).highestPriority.set { $0 += 1 } == .success(1))
+    }
+
+    @Test func `The time runs until the turn and not until the completion`() {
+        let result = value.wait(timeout: .milliseconds(10)).highestPriority.set { value, done in
+            value = 3
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { done() }
+        }
+        #expect(result == .success(3))
+    }
+
+    @Test func `A time-out that races the turn ends in exactly one of the two`() {
+        let runs = Protected(0)
+        var taken = 0
+        var timedOut = 0
+        for round in 0..<300 {
+            let isTaken = DispatchSemaphore(value: 0)
+            value.async(performIn: .userInitiated).highestPriority.set { _, done in
+                isTaken.signal()
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(200)) { done() }
+            }
+            isTaken.wait()
+            let result = value.wait(timeout: .microseconds(50 + round)).highestPriority.set { _ in
+                runs.write { $0 += 1 }
+            }
+            switch result {
+            case .success: taken += 1
+            case .failure(let error):
+                #expect(error == .timedOut)
+                timedOut += 1
+            }
+        }
+        #expect(taken + timedOut == 300)
+        #expect(runs.wrappedValue == taken)
+        #expect(value.wait.lowestPriority.get() == .success(0))
+    }
+
+    @Test func `A command inside a command of the same value is re-entrant, however long it would wait`() {
+        value.wait.highestPriority.set { _ in
+            #expect(value.wait(timeout: .seconds(0)).highestPriority.get() == .failure(.reentrantCommand))
+            #expect(value.wait(timeout: .seconds(9)).highestPriority.get() == .failure(.reentrantCommand))
+        }
+    }
+}
