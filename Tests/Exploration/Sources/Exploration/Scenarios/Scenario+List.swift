@@ -1,0 +1,343 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+extension Scenario {
+    // A little more than the bounds, so that the single nanoseconds which keep commands apart do not count.
+    private static var passing: UInt64 { Patience().passing + 1_000 }
+    private static var keeping: UInt64 { Patience().keeping + 1_000 }
+
+    /// The scenarios that are explored exhaustively.
+    static var all: [Scenario] {
+        waits + asyncs + mixtures + manuals + closings + bounds + mistakes + endings + suspensions
+    }
+
+    private static var endings: [Scenario] {
+        [
+            Scenario("a time-out", threads: [[.waitBriefly(.lowest)], [.wait(.lowest), .wait(.lowest)]]),
+            Scenario("two time-outs", threads: [[.waitBriefly(.lowest)], [.waitBriefly(.highest)], [.wait(.lowest)]]),
+            Scenario(
+                "a time-out of the most urgent",
+                queues: [1],
+                threads: [[.waitBriefly(.highest)], [.async(.lowest, 0), .async(.lowest, 0, .set, .closure)]]
+            ),
+            Scenario(
+                "a time-out during a manual command",
+                threads: [[.wait(.lowest, .left)], [.complete(.calling)], [.waitBriefly(.lowest, .manual(.calling))]]
+            ),
+            Scenario(
+                "a time-out of the one that may be passed",
+                jumps: [passing],
+                preemptions: 3,
+                threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.waitBriefly(.highest)]]
+            ),
+            Scenario(
+                "a cancelled command",
+                queues: [1],
+                threads: [[.async(.lowest, 0, .set, .closure)], [.cancel(0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "one of a run is cancelled",
+                queues: [1],
+                batch: 3,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.cancel(1), .cancel(2)]]
+            ),
+            Scenario(
+                "one that tells is cancelled twice",
+                queues: [1],
+                threads: [[.async(.lowest, 0), .async(.highest, 0, .get, .closure)], [.cancel(1)], [.cancel(1)]]
+            ),
+            Scenario(
+                "cancelled while the value goes away",
+                queues: [1],
+                preemptions: 4,
+                threads: [[.async(.lowest, 0, .set, .closure), .close(0)], [.cancel(0)], [.wait(.highest)]]
+            ),
+        ]
+    }
+
+    private static var suspensions: [Scenario] {
+        [
+            Scenario("a value held back", threads: [[.hold(0), .letGo(0)], [.wait(.lowest)], [.wait(.highest)]]),
+            Scenario(
+                "a value held back, and a queue",
+                queues: [1],
+                threads: [[.hold(0), .letGo(0)], [.async(.lowest, 0), .async(.highest, 0, .set, .closure)]]
+            ),
+            Scenario(
+                "a value held back twice",
+                threads: [[.hold(0), .letGo(0)], [.hold(0), .letGo(0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a value held back goes away",
+                queues: [1],
+                threads: [[.async(.lowest, 0, .set, .closure), .hold(0), .close(0)], [.wait(.lowest)]]
+            ),
+        ]
+    }
+
+    private static var waits: [Scenario] {
+        [
+            Scenario("two waits", threads: [[.wait(.lowest)], [.wait(.highest)]]),
+            Scenario("two waits that look twice", spins: 1, threads: [[.wait(.lowest)], [.wait(.lowest)]]),
+            Scenario(
+                "three waits",
+                preemptions: 4,
+                threads: [[.wait(.lowest)], [.wait(.highest, .get)], [.wait(.lowest, .fail)]]
+            ),
+            Scenario("three equal waits", threads: [[.wait(.lowest)], [.wait(.lowest)], [.wait(.lowest)]]),
+            Scenario(
+                "two threads with two waits each",
+                threads: [[.wait(.lowest), .wait(.highest)], [.wait(.lowest), .wait(.lowest, .map)]]
+            ),
+        ]
+    }
+
+    private static var asyncs: [Scenario] {
+        [
+            Scenario("one async", queues: [1], threads: [[.async(.lowest, 0, .set, .closure)]]),
+            Scenario(
+                "two threads, one serial queue",
+                queues: [1],
+                threads: [[.async(.lowest, 0)], [.async(.highest, 0, .set, .closure)]]
+            ),
+            Scenario(
+                "two threads with two commands each, one serial queue",
+                queues: [1],
+                threads: [
+                    [.async(.lowest, 0), .async(.highest, 0)],
+                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .fail)],
+                ]
+            ),
+            Scenario(
+                "one concurrent queue",
+                queues: [2],
+                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.async(.highest, 0, .get)]]
+            ),
+            Scenario(
+                "two queues",
+                queues: [1, 1],
+                threads: [[.async(.lowest, 0)], [.async(.highest, 1, .fail, .closure)]]
+            ),
+            Scenario(
+                "two queues, three commands",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .async(.highest, 1)], [.async(.lowest, 1)]]
+            ),
+            Scenario(
+                "a queue that looks for more",
+                queues: [1],
+                spins: 1,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0)]]
+            ),
+            Scenario(
+                "a queue that looks for more, and a wait",
+                queues: [1],
+                spins: 1,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
+            ),
+        ]
+    }
+
+    private static var mixtures: [Scenario] {
+        [
+            Scenario(
+                "a wait and an async",
+                queues: [1],
+                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure)]]
+            ),
+            Scenario("an urgent wait and an async", queues: [1], threads: [[.wait(.highest)], [.async(.lowest, 0)]]),
+            Scenario(
+                "two waits and an async",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.wait(.lowest)], [.async(.highest, 0)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a wait and two asyncs",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [[.wait(.highest)], [.async(.lowest, 0)], [.async(.lowest, 1)]]
+            ),
+            Scenario(
+                "a run that something urgent interrupts",
+                queues: [1],
+                batch: 3,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a run that a report interrupts",
+                queues: [1],
+                threads: [[.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a run that reaches its bound",
+                queues: [1],
+                batch: 1,
+                threads: [[.async(.highest, 0), .async(.highest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "an async inside a wait",
+                queues: [1],
+                threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a report that waits",
+                queues: [1],
+                threads: [[.async(.lowest, 0, .set, .then(.wait(.highest)))], [.wait(.lowest)]]
+            ),
+        ]
+    }
+
+    private static var manuals: [Scenario] {
+        [
+            Scenario("a manual wait", threads: [[.wait(.lowest, .manual(.callingTwice))], [.wait(.highest)]]),
+            Scenario(
+                "a manual wait that is dropped",
+                threads: [[.wait(.lowest, .manual(.dropping))], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a manual wait that another thread completes",
+                threads: [[.wait(.lowest, .left)], [.complete(.callingTwice)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a manual wait that another thread drops",
+                threads: [[.wait(.lowest, .left)], [.complete(.dropping)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a manual async",
+                queues: [1],
+                preemptions: 4,
+                threads: [[.async(.lowest, 0, .manual(.calling), .closure), .async(.highest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a manual async that another thread completes",
+                queues: [1],
+                threads: [[.async(.lowest, 0, .left, .closure)], [.complete(.calling)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a manual async that another thread drops, and its queue",
+                queues: [1],
+                threads: [[.async(.lowest, 0, .left), .async(.lowest, 0)], [.complete(.dropping)]]
+            ),
+            Scenario(
+                "two manual commands",
+                queues: [1],
+                threads: [
+                    [.async(.lowest, 0, .left, .closure)], [.complete(.calling), .complete(.dropping)],
+                    [.wait(.lowest, .left)],
+                ]
+            ),
+        ]
+    }
+
+    private static var closings: [Scenario] {
+        [
+            Scenario("closed while two wait", threads: [[.wait(.lowest)], [.wait(.highest)], [.close(0)]]),
+            Scenario(
+                "closed while asyncs are submitted",
+                queues: [1],
+                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.close(0)]]
+            ),
+            Scenario(
+                "closed with a wait and an async",
+                queues: [1],
+                preemptions: 4,
+                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure)], [.close(0)]]
+            ),
+            Scenario(
+                "closed inside a command",
+                queues: [1],
+                threads: [[.wait(.lowest, .then(.close(0))), .wait(.lowest)], [.async(.highest, 0)]]
+            ),
+            Scenario(
+                "closed during a manual command",
+                queues: [1],
+                preemptions: 4,
+                threads: [
+                    [.async(.lowest, 0, .left, .closure), .close(0)], [.complete(.calling)], [.async(.lowest, 0)],
+                ]
+            ),
+        ]
+    }
+
+    private static var bounds: [Scenario] {
+        [
+            Scenario(
+                "passed for a while",
+                jumps: [passing],
+                threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a suspended queue that would be next",
+                queues: [1],
+                threads: [[.suspend(0), .async(.highest, 0), .wait(.lowest)], [.join(0), .resume(0)]]
+            ),
+            Scenario(
+                "a suspended queue and two waits",
+                queues: [1],
+                threads: [[.suspend(0), .async(.highest, 0)], [.wait(.lowest)], [.join(0), .join(1), .resume(0)]]
+            ),
+            Scenario(
+                "a suspended queue and another",
+                queues: [1, 1],
+                preemptions: 4,
+                threads: [
+                    [.suspend(0), .async(.highest, 0), .async(.lowest, 1)], [.join(0), .wait(.lowest), .resume(0)],
+                ]
+            ),
+            Scenario(
+                "a queue that is late",
+                queues: [1],
+                jumps: [keeping],
+                threads: [[.async(.highest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a queue that is late, with more to do",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 4,
+                threads: [[.async(.highest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a queue, late before its block is sent",
+                queues: [1, 1],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.async(.lowest, 1)], [.close(0)]]
+            ),
+            Scenario(
+                "two queues, late before a block is sent",
+                queues: [1, 1],
+                jumps: [keeping],
+                preemptions: 1,
+                threads: [[.wait(.lowest)], [.async(.highest, 0), .async(.lowest, 1), .close(0)]]
+            ),
+        ]
+    }
+
+    private static var mistakes: [Scenario] {
+        [
+            Scenario(
+                "a circle of two",
+                threads: [
+                    [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                ]
+            ),
+            Scenario(
+                "a circle through a queue",
+                queues: [1],
+                threads: [
+                    [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.async(.lowest, 0, .then(.wait(.lowest)), on: 1)],
+                ]
+            ),
+            Scenario("a wait inside itself", threads: [[.wait(.lowest, .then(.wait(.highest)))], [.wait(.highest)]]),
+            Scenario(
+                "a wait inside an async",
+                queues: [1],
+                threads: [[.async(.lowest, 0, .then(.wait(.highest)))], [.wait(.lowest)]]
+            ),
+        ]
+    }
+}

@@ -1,0 +1,183 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// A small program for a few threads: which commands they give, and what happens to the queues and values meanwhile.
+struct Scenario {
+    let name: String
+    /// What each thread does, one after the other.
+    let threads: [[Action]]
+    /// How many blocks each target queue runs at once.
+    let queues: [Int]
+    /// How far the clock may jump ahead, each once and in this order.
+    let jumps: [UInt64]
+    let patience: Patience
+    let commands: [Command]
+    let values: Int
+    /// How many preemptions its exploration is bounded to; `nil` if every schedule is looked at.
+    let preemptions: Int?
+
+    init(
+        _ name: String,
+        queues: [Int] = [],
+        jumps: [UInt64] = [],
+        batch: Int = 2,
+        spins: Int = 0,
+        preemptions: Int? = nil,
+        threads: [[Action]]
+    ) {
+        self.name = name
+        self.queues = queues
+        self.preemptions = preemptions
+        self.jumps = jumps
+        var patience = Patience()
+        patience.batch = batch
+        patience.spins = spins
+        self.patience = patience
+        var commands: [Command] = []
+        self.threads = threads.map { $0.map { $0.numbered(&commands, inside: [], of: nil) } }
+        self.commands = commands.sorted { $0.index < $1.index }
+        let closed = threads.joined().map { if case .close(let value) = $0 { value } else { 0 } }
+        values = (commands.map(\.value) + closed).max()! + 1
+    }
+}
+
+/// One thing that a thread of a scenario does.
+indirect enum Action: Sendable {
+    case command(Command)
+    /// The container of a value goes away.
+    case close(Int)
+    case suspend(Int)
+    case resume(Int)
+    /// Waits until another thread of the scenario is at its end.
+    case join(Int)
+    /// Holds a value back, so that no command of it begins, or ends that.
+    case hold(Int)
+    case letGo(Int)
+    /// Cancels an async command by its handle, once it is submitted.
+    case cancel(Int)
+    /// Completes the next manual command whose `done` was left to others, or drops that `done`.
+    case complete(Completion)
+}
+
+enum Completion: Sendable {
+    case calling
+    case callingTwice
+    case dropping
+}
+
+/// One command.
+struct Command: Sendable {
+    /// What its closure does.
+    indirect enum Body: Sendable {
+        case set
+        case get
+        case map
+        case fail
+        /// Manual, completed in the closure.
+        case manual(Completion)
+        /// Manual, completed by whoever takes its `done`.
+        case left
+        /// Does something else inside.
+        case then(Action)
+    }
+
+    /// What an async command reports to.
+    indirect enum Report: Sendable {
+        case none
+        case closure
+        case then(Action)
+    }
+
+    var index = 0
+    let value: Int
+    let priority: CommandPriority
+    /// The number of its target queue; `nil` if it waits.
+    let target: Int?
+    /// How long it may wait for its turn, in nanoseconds.
+    var timeout = UInt64.max
+    var body: Body
+    var report: Report
+    /// The values that the thread already has when it gives this command.
+    var held: [Int] = []
+    /// The command whose closure or report gives this one.
+    var parent: Int?
+}
+
+/// How a command ended.
+enum Outcome {
+    case success
+    case closed
+    case failed
+    case reentrant
+    case circular
+    case dropped
+    case timedOut
+    case cancelled
+}
+
+extension Command {
+    /// What it answers if it runs.
+    func expected(doneWasDropped: Bool) -> Outcome {
+        switch body {
+        case .fail: .failed
+        case .manual(.dropping): .dropped
+        default: doneWasDropped ? .dropped : .success
+        }
+    }
+
+    /// What it may answer if it does not.
+    var mayBeRefused: [Outcome] {
+        if target != nil { return [] }
+        if timeout < .max { return [.timedOut] }
+        if held.isEmpty { return [] }
+        return held.contains(value) ? [.reentrant] : [.circular]
+    }
+}
+
+// Short forms, for the list of scenarios.
+extension Action {
+    static func wait(_ priority: CommandPriority, _ body: Command.Body = .set, on value: Int = 0) -> Action {
+        .command(Command(value: value, priority: priority, target: nil, body: body, report: .none))
+    }
+
+    /// A `wait` with a time-out, which may come at any moment.
+    static func waitBriefly(_ priority: CommandPriority, _ body: Command.Body = .set) -> Action {
+        .command(Command(value: 0, priority: priority, target: nil, timeout: 1_000, body: body, report: .none))
+    }
+
+    static func async(
+        _ priority: CommandPriority,
+        _ target: Int,
+        _ body: Command.Body = .set,
+        _ report: Command.Report = .none,
+        on value: Int = 0
+    ) -> Action {
+        .command(Command(value: value, priority: priority, target: target, body: body, report: report))
+    }
+
+    /// The same with numbers for all commands in it.
+    fileprivate func numbered(_ commands: inout [Command], inside held: [Int], of parent: Int?) -> Action {
+        guard case .command(var command) = self else { return self }
+        command.index = commands.count
+        command.held = held
+        command.parent = parent
+        commands.append(command)
+        if case .then(let action) = command.body {
+            // An async command runs on a worker, which has nothing else.
+            let others = command.target == nil ? held : []
+            command.body = .then(action.numbered(&commands, inside: others + [command.value], of: command.index))
+        }
+        if case .then(let action) = command.report {
+            command.report = .then(action.numbered(&commands, inside: [], of: command.index))
+        }
+        return .command(command)
+    }
+}
+
+extension Command: CustomStringConvertible {
+    var description: String {
+        let place = target.map { "async \($0)" } ?? "wait"
+        return "command \(index) (\(place), \(priority), \(body)\(value == 0 ? "" : ", value \(value)"))"
+    }
+}

@@ -1,0 +1,133 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import CFiber
+
+/// What a virtual thread does next, once the scheduler lets it.
+@safe
+enum Step {
+    /// Always possible.
+    case run(StaticString, UInt64)
+    case lock(UnsafeMutablePointer<PlatformLock.Storage>)
+    case wait(DispatchSemaphore)
+    /// Always possible, as the time may be up.
+    case waitFor(DispatchSemaphore)
+    case work(DispatchQueue)
+    case until(StaticString, () -> Bool)
+    case never
+
+    var isPossible: Bool {
+        switch self {
+        case .run, .waitFor: true
+        case .lock(let lock): unsafe lock.pointee.holder == nil
+        case .wait(let semaphore): semaphore.count > 0
+        case .work(let queue): queue.hasWork
+        case .until(_, let condition): condition()
+        case .never: false
+        }
+    }
+}
+
+/// A thread of a scenario or a worker of a queue, on a stack of its own.
+@safe
+final class VirtualThread {
+    let index: Int
+    private(set) var name = ""
+    let fiber: UnsafeMutablePointer<cfiber>
+    var next: Step = .never
+    private(set) var isFinished = true
+
+    /// The queue that it works for; `nil` for a thread of the scenario.
+    private(set) var queue: DispatchQueue?
+
+    /// Everything that it has seen since it started or forgot, in one number. Its own state depends on nothing else.
+    private(set) var observed: UInt64 = 0
+
+    /// How many objects it has made, which names the next.
+    var objects: UInt64 = 0
+
+    /// What the monitor knows of it.
+    var notes = Monitor.ThreadNotes()
+
+    private var body: (() -> Void)?
+
+    init(index: Int) {
+        self.index = index
+        unsafe fiber = .allocate(capacity: 1)
+        unsafe fiber.initialize(to: cfiber())
+        unsafe cfiber_allocate(fiber, 256 << 10)
+    }
+}
+
+extension VirtualThread {
+    /// Begins anew with `body`.
+    func start(_ name: String, of queue: DispatchQueue?, _ body: @escaping () -> Void) {
+        self.name = name
+        self.queue = queue
+        self.body = body
+        notes = Monitor.ThreadNotes()
+        isFinished = false
+        next = .never
+        objects = 0
+        observed = mix(0, UInt64(index))
+        unsafe cfiber_prepare(
+            fiber,
+            { context in unsafe VirtualThread.enter(context!) },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+    }
+
+    /// What comes now depends on nothing that it saw before but `outcome`.
+    func forget(but outcome: UInt64 = 0) {
+        observed = mix(mix(0, UInt64(index)), outcome)
+    }
+
+    /// The thread parks, or goes to the graph of waiting threads.
+    ///
+    /// Of all it has seen nothing matters any more there but the commands that it is in and how far they are: this is how
+    /// the library is written (`takeTurnSlowly`, `performManually`), and it saves most of the states.
+    func rememberOnlyCommands() {
+        // A thread with a time-out remembers until when it waits.
+        if world.monitor.hasTimeout(self) { return }
+        forget(but: mix(1, world.monitor.progress(self)))
+    }
+
+    func observe(_ fact: UInt64) {
+        observed = mix(observed, fact)
+    }
+
+    /// It is stopped where it is, for good.
+    func abandon() {
+        isFinished = true
+        body = nil
+        queue = nil
+        next = .never
+    }
+
+    private static func enter(_ context: UnsafeMutableRawPointer) {
+        let thread = unsafe Unmanaged<VirtualThread>.fromOpaque(context).takeUnretainedValue()
+        thread.runBody()
+        thread.isFinished = true
+        thread.next = .never
+        world.leave()
+        fatalError("A finished thread goes on.")
+    }
+
+    // A function of its own, so that nothing of the body stays on the stack.
+    @inline(never)
+    private func runBody() {
+        let body = self.body!
+        self.body = nil
+        body()
+    }
+}
+
+/// A good mixture of two words; the order counts.
+@inline(__always)
+func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
+    var word = (left &* 0x9E37_79B9_7F4A_7C15) ^ (right &+ 0x2545_F491_4F6C_DD1D)
+    word = (word ^ (word >> 32)) &* 0xD6E8_FEB8_6659_FD93
+    word = (word ^ (word >> 29)) &* 0xBF58_476D_1CE4_E5B9
+    return word ^ (word >> 32)
+}

@@ -1,0 +1,65 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import CFiber
+import Foundation
+
+private let usage = """
+    Exploration                          all scenarios exhaustively, the largest with a bound on preemptions
+    Exploration --whole                  the same without bounds, which takes many minutes
+    Exploration --random COUNT [SEED]    random schedules of random scenarios
+    Exploration --only NAME              one scenario exhaustively
+    Exploration --preemptions N          with at most N preemptions
+    Exploration --seed SEED              one random schedule again, step by step
+    Exploration --replay 'NAME:CHOICES'  one schedule of a scenario again, step by step
+    """
+
+private func run(_ arguments: [String]) -> Bool {
+    var explorer = Explorer()
+    var rest = arguments[...]
+    var only: String?
+    var preemptions: Int?
+    var isWhole = false
+    while let option = rest.popFirst() {
+        if option == "--whole" {
+            isWhole = true
+            continue
+        }
+        let argument = rest.popFirst() ?? ""
+        switch option {
+        case "--random":
+            let seed = rest.popFirst().flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max >> 16)
+            return explorer.exploreRandomly(Int(argument) ?? 1, seed: seed)
+        case "--seed":
+            guard let seed = UInt64(argument) else { break }
+            world.isVerbose = true
+            return explorer.runRandomly(seed) != nil
+        case "--replay":
+            let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+            guard let scenario = Scenario.all.first(where: { $0.name == parts[0] }), parts.count == 2 else { break }
+            explorer.replay(scenario, explorer.choices(parts[1]))
+            return world.failure == nil
+        case "--only": only = argument
+        case "--preemptions": preemptions = Int(argument)
+        default:
+            print(usage)
+            return false
+        }
+    }
+    for scenario in Scenario.all where only == nil || scenario.name == only {
+        let bound = isWhole ? nil : preemptions ?? scenario.preemptions
+        guard explorer.explore(scenario, preemptions: bound) else { return false }
+    }
+    let scenarios = Scenario.all.count { only == nil || $0.name == only }
+    print("\(scenarios) scenarios, \(explorer.states) states, \(explorer.schedules) schedules")
+    return true
+}
+
+// The global lock of the graph is made here, not in the middle of an execution.
+world.graph = GraphContents(WaitGraph.shared)
+unsafe cfiber_on_crash { signal in
+    print("FAILED  a crash with signal \(signal) in \(world.scenario): \(Explorer().text(world.chooser.choices))")
+    fflush(nil)
+}
+exit(run(Array(CommandLine.arguments.dropFirst())) ? 0 : 1)
