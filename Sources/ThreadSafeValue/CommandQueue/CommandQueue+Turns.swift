@@ -104,14 +104,14 @@ extension CommandQueue {
             let seen = turn
             let best = line.settle(turnIsFree: seen.isFree && !line.isSuspended, &errands)
             // The earlier of the two bounds holds while the word changes.
-            let bound = best.map(line.passableUntil) ?? 0
-            if bound < storage.passableUntil.load() { storage.passableUntil.store(bound) }
+            let bound = line.passingBound(of: best).bits
+            if bound < storage.passingBound.load() { storage.passingBound.store(bound) }
             var next = seen
             next.waiting = best?.priority.level ?? 0
             next.isSummoned = line.promised != nil
             next.isSuspended = line.isSuspended
             if next == seen || word.exchange(seen.bits, for: next.bits) {
-                return storage.passableUntil.store(bound)
+                return storage.passingBound.store(bound)
             }
         }
     }
@@ -165,7 +165,7 @@ extension CommandQueue {
     /// Whether a newcomer may take a free turn before those who wait.
     private func mayPass(_ seen: TurnWord, _ priority: CommandPriority) -> Bool {
         guard priority.level == seen.waiting else { return priority.level > seen.waiting && storage.allowsPassing }
-        return now() < storage.passableUntil.load()
+        return PassingBound(bits: storage.passingBound.load()).allows(priority.level, at: now())
     }
 
     /// Takes the turn for a parked thread that is there now, if it is next; if not, takes it out of the line if asked to.

@@ -18,8 +18,8 @@ struct CommandQueueHeader {
     /// The `TurnWord`. The first member, so that it is found without a key path.
     var word = AtomicWord.zero
 
-    /// From when on the first in line may not be passed by its equals. Written under the line's lock, read by newcomers.
-    var passableUntil = AtomicWord.zero
+    /// The `PassingBound`. Written under the line's lock, read by newcomers.
+    var passingBound = AtomicWord.zero
 
     /// Who waits. Its lock is the lock of everything in the slow path.
     let line: Protected<WaitingLine>
@@ -57,9 +57,9 @@ extension CommandQueueStorage {
         }
     }
 
-    var passableUntil: AtomicWord {
+    var passingBound: AtomicWord {
         unsafe withUnsafeMutablePointerToHeader { header in
-            let offset = MemoryLayout<CommandQueueHeader>.offset(of: \.passableUntil)!
+            let offset = MemoryLayout<CommandQueueHeader>.offset(of: \.passingBound)!
             let address = unsafe UnsafeMutableRawPointer(header) + offset
             return unsafe AtomicWord(address.assumingMemoryBound(to: AtomicWord.Storage.self))
         }

@@ -34,6 +34,9 @@ package struct WaitingLine {
     private var lastArrival: UInt64 = 0
     private var timerIsRunning = false
 
+    /// A lane has the turn and commands that were taken out of the line, which it may give back.
+    private var runIsOut = false
+
     /// For each level of priority, how many commands of higher ones have begun while the count was kept.
     private var overtakings: [UInt32]
 
@@ -55,9 +58,12 @@ extension WaitingLine {
         best(except: nil)
     }
 
-    /// From when on nobody of its own priority may pass the next command, in nanoseconds of `now()`.
-    func passableUntil(_ command: PendingCommand) -> UInt64 {
-        patience.overtakings == nil ? unsafe command.arrival &+ patience.passing : 0
+    /// Until when newcomers may pass `best`.
+    ///
+    /// Not while a run is out: the rest of it may come back, and is older.
+    func passingBound(of best: PendingCommand?) -> PassingBound {
+        guard let best, !runIsOut, patience.overtakings == nil else { return .never }
+        return PassingBound(best.priority, until: unsafe best.arrival &+ patience.passing)
     }
 
     /// Whether the block of this lane is the one on the way to take the turn.
@@ -147,6 +153,7 @@ extension WaitingLine {
             return true
         }
         lane.isServed = !isLast
+        runIsOut = !isLast
         removeIfIdle(lane)
         return run
     }
@@ -166,6 +173,7 @@ extension WaitingLine {
 
     /// Gives the rest of a run its places in line again.
     mutating func putBack(_ run: inout CommandRun, to lane: Lane) {
+        runIsOut = false
         guard !run.isEmpty else { return }
         if !lanes.contains(where: { $0 === lane }) { lanes.append(lane) }
         lane.prepend(&run)

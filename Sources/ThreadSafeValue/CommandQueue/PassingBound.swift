@@ -1,0 +1,30 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// Until when newcomers may pass the first in line, if that has their priority. A pure value in one word.
+///
+/// The priority is part of it, as a newcomer reads the turn word and the bound one after the other: the bound of a better
+/// command that came and went between the two says nothing about who waits now.
+struct PassingBound {
+    let bits: UInt64
+
+    /// Nobody may pass.
+    static var never: PassingBound { PassingBound(bits: 0) }
+
+    /// - Parameters:
+    ///   - priority: of the first in line.
+    ///   - time: from when on its equals may not pass it, in nanoseconds of `now()`.
+    init(_ priority: CommandPriority, until time: UInt64) {
+        bits = time << 3 | priority.level
+    }
+
+    init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    /// Whether a newcomer of a level may pass at a time.
+    func allows(_ level: UInt64, at time: UInt64) -> Bool {
+        bits & 0b111 == level && time < bits >> 3
+    }
+}
