@@ -74,4 +74,19 @@ struct WaitingLineDecisionTests {
         #expect(errands.send == nil)
         line.remove(work)
     }
+
+    @Test func `Nobody passes by the bound of a younger command while a run may come back`() {
+        var line = WaitingLine(patience: Patience())
+        let lane = line.add(Lane(target: DispatchQueue(label: "run")))
+        for _ in 0..<2 { line.append(unsafe PendingCommand(.lowest, in: lane, endsRun: false) { _ in .complete }) }
+        let younger = PendingCommand(.lowest, of: Parker())
+        line.append(younger)
+        #expect(line.passingBound(of: line.best).allows(.lowest, at: 0))
+        var run = line.takeRun(of: lane)
+        #expect(line.best === younger)
+        #expect(!line.passingBound(of: line.best).allows(.lowest, at: 0))
+        line.putBack(&run, to: lane)
+        #expect(line.passingBound(of: line.best).allows(.lowest, at: 0))
+        while let command = line.best { line.remove(command) }
+    }
 }

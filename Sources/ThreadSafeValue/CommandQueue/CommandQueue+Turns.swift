@@ -165,7 +165,7 @@ extension CommandQueue {
     /// Whether a newcomer may take a free turn before those who wait.
     private func mayPass(_ seen: TurnWord, _ priority: CommandPriority) -> Bool {
         guard priority.level == seen.waiting else { return priority.level > seen.waiting && storage.allowsPassing }
-        return PassingBound(bits: storage.passingBound.load()).allows(priority.level, at: now())
+        return PassingBound(bits: storage.passingBound.load()).allows(priority, at: now())
     }
 
     /// Takes the turn for a parked thread that is there now, if it is next; if not, takes it out of the line if asked to.

@@ -8,7 +8,7 @@
 /// come between, and then the rest is put back. So the line's lock is taken once for many commands. Like `PriorityFIFO`
 /// it keeps its commands alive and must be empty when it goes away.
 @safe
-struct CommandRun {
+package struct CommandRun {
     private(set) var first: PendingCommand.Link?
     private(set) var last: PendingCommand.Link?
     private(set) var count = 0

@@ -6,7 +6,7 @@
 ///
 /// The priority is part of it, as a newcomer reads the turn word and the bound one after the other: the bound of a better
 /// command that came and went between the two says nothing about who waits now.
-struct PassingBound {
+package struct PassingBound {
     let bits: UInt64
 
     /// Nobody may pass.
@@ -23,8 +23,8 @@ struct PassingBound {
         self.bits = bits
     }
 
-    /// Whether a newcomer of a level may pass at a time.
-    func allows(_ level: UInt64, at time: UInt64) -> Bool {
-        bits & 0b111 == level && time < bits >> 3
+    /// Whether a newcomer of a priority may pass at a time.
+    package func allows(_ priority: CommandPriority, at time: UInt64) -> Bool {
+        bits & 0b111 == priority.level && time < bits >> 3
     }
 }

@@ -61,7 +61,7 @@ extension WaitingLine {
     /// Until when newcomers may pass `best`.
     ///
     /// Not while a run is out: the rest of it may come back, and is older.
-    func passingBound(of best: PendingCommand?) -> PassingBound {
+    package func passingBound(of best: PendingCommand?) -> PassingBound {
         guard let best, !runIsOut, patience.overtakings == nil else { return .never }
         return PassingBound(best.priority, until: unsafe best.arrival &+ patience.passing)
     }
@@ -143,7 +143,7 @@ extension WaitingLine {
 
     /// Takes out the commands of a lane that nobody else goes before: its first, which is the best of all, and those behind
     /// it, up to one that ends the run.
-    mutating func takeRun(of lane: Lane) -> CommandRun {
+    package mutating func takeRun(of lane: Lane) -> CommandRun {
         guard patience.overtakings == nil else { return takeOne(of: lane) }
         let rival = best(except: lane)
         var isLast = lane.first?.endsRun ?? true
@@ -172,7 +172,7 @@ extension WaitingLine {
     }
 
     /// Gives the rest of a run its places in line again.
-    mutating func putBack(_ run: inout CommandRun, to lane: Lane) {
+    package mutating func putBack(_ run: inout CommandRun, to lane: Lane) {
         runIsOut = false
         guard !run.isEmpty else { return }
         if !lanes.contains(where: { $0 === lane }) { lanes.append(lane) }

@@ -277,16 +277,6 @@ extension Scenario {
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.async(.highest, 0)]]
             ),
             Scenario(
-                "passed while a run comes and goes",
-                queues: [1],
-                jumps: [passing],
-                batch: 3,
-                preemptions: 3,
-                threads: [
-                    [.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)], [.wait(.highest), .wait(.lowest)],
-                ]
-            ),
-            Scenario(
                 "a suspended queue that would be next",
                 queues: [1],
                 threads: [[.suspend(0), .async(.highest, 0), .wait(.lowest)], [.join(0), .resume(0)]]
