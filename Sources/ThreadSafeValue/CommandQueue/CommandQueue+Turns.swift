@@ -103,17 +103,20 @@ extension CommandQueue {
         while true {
             let seen = turn
             let best = line.settle(turnIsFree: seen.isFree && !line.isSuspended, &errands)
-            // The earlier of the two bounds holds while the word changes.
-            let bound = line.passingBound(of: best).bits
-            if bound < storage.passingBound.load() { storage.passingBound.store(bound) }
+            guard publishBound(of: best, in: &line) else { continue }
             var next = seen
             next.waiting = best?.priority.level ?? 0
             next.isSummoned = line.promised != nil
             next.isSuspended = line.isSuspended
-            if next == seen || word.exchange(seen.bits, for: next.bits) {
-                return storage.passingBound.store(bound)
-            }
+            if next == seen || word.exchange(seen.bits, for: next.bits) { return }
         }
+    }
+
+    /// Writes until when newcomers may pass `best`, unless one of them has just set the bound.
+    private func publishBound(of best: PendingCommand?, in line: inout WaitingLine) -> Bool {
+        let seen = storage.passingBound.load()
+        let bound = line.passingBound(of: best, after: PassingBound(bits: seen)).bits
+        return bound == seen || storage.passingBound.exchange(seen, for: bound)
     }
 
     /// Takes a free turn for `command` if it is the best that waits.
@@ -165,18 +168,39 @@ extension CommandQueue {
     /// Whether a newcomer may take a free turn before those who wait.
     private func mayPass(_ seen: TurnWord, _ priority: CommandPriority) -> Bool {
         guard priority.level == seen.waiting else { return priority.level > seen.waiting && storage.allowsPassing }
-        return PassingBound(bits: storage.passingBound.load()).allows(priority, at: now())
+        let time = now()
+        var bound = PassingBound(bits: storage.passingBound.load())
+        guard bound.allows(priority, at: time) else { return false }
+        if bound.isUnset {
+            let unset = bound
+            bound = PassingBound(priority, until: time &+ storage.passing)
+            guard storage.passingBound.exchange(unset.bits, for: bound.bits) else { return false }
+        }
+        return bound.allows(priority, at: time)
     }
 
     /// Takes the turn for a parked thread that is there now, if it is next; if not, takes it out of the line if asked to.
+    ///
+    /// To wake it cost far more than most commands take. So if the turn is taken, the thread keeps the promise for a moment,
+    /// in which none of its equals may pass, and looks whether it is given back.
     private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
-        carryOut { line, errands in
-            line.arrived(command)
-            defer { settle(&line, &errands) }
-            let isTaken = takeTurn(for: command, in: line)
-            if isTaken { line.begin(command.priority) }
-            if isTaken || leaves { line.remove(command) }
-            return isTaken
+        var looks = leaves ? 0 : storage.spins
+        while true {
+            let mayLookAgain = looks > 0
+            let isTaken: Bool? = carryOut { line, errands in
+                defer { settle(&line, &errands) }
+                let isTaken = takeTurn(for: command, in: line)
+                if !isTaken, mayLookAgain, line.keepsPromise(to: command) { return nil }
+                line.arrived(command)
+                if isTaken { line.begin(command.priority) }
+                if isTaken || leaves { line.remove(command) }
+                return isTaken
+            }
+            if let isTaken { return isTaken }
+            while looks > 0, !turn.isFree {
+                looks -= 1
+                pauseSpinning()
+            }
         }
     }
 

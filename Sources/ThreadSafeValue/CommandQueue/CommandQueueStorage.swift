@@ -18,7 +18,7 @@ struct CommandQueueHeader {
     /// The `TurnWord`. The first member, so that it is found without a key path.
     var word = AtomicWord.zero
 
-    /// The `PassingBound`. Written under the line's lock, read by newcomers.
+    /// The `PassingBound`. Written under the line's lock, and by the first newcomer who passes.
     var passingBound = AtomicWord.zero
 
     /// Who waits. Its lock is the lock of everything in the slow path.
@@ -28,6 +28,9 @@ struct CommandQueueHeader {
 
     /// How many commands of target queues may wait in line.
     let limit: Int
+
+    /// For how long newcomers may pass a waiting command of their priority, in nanoseconds.
+    let passing: UInt64
 
     /// Whether newcomers may take a free turn while others wait.
     let allowsPassing: Bool
@@ -40,6 +43,7 @@ extension CommandQueueStorage {
                 line: Protected(WaitingLine(patience: patience)),
                 spins: patience.spins,
                 limit: limit,
+                passing: patience.passing,
                 allowsPassing: patience.overtakings == nil
             )
         }
@@ -77,6 +81,10 @@ extension CommandQueueStorage {
 
     var limit: Int {
         unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.limit }
+    }
+
+    var passing: UInt64 {
+        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.passing }
     }
 
     var allowsPassing: Bool {

@@ -12,6 +12,11 @@ package struct PassingBound {
     /// Nobody may pass.
     static var never: PassingBound { PassingBound(bits: 0) }
 
+    /// Nobody has passed yet: the first who does sets the bound.
+    static func unset(_ priority: CommandPriority) -> PassingBound {
+        PassingBound(priority, until: .max)
+    }
+
     /// - Parameters:
     ///   - priority: of the first in line.
     ///   - time: from when on its equals may not pass it, in nanoseconds of `now()`.
@@ -23,8 +28,12 @@ package struct PassingBound {
         self.bits = bits
     }
 
+    var isUnset: Bool { time == .max >> 3 }
+
+    var time: UInt64 { bits >> 3 }
+
     /// Whether a newcomer of a priority may pass at a time.
     package func allows(_ priority: CommandPriority, at time: UInt64) -> Bool {
-        bits & 0b111 == priority.level && time < bits >> 3
+        bits & 0b111 == priority.level && time < self.time
     }
 }

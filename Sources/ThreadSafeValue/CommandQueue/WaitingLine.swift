@@ -34,6 +34,13 @@ package struct WaitingLine {
     private var lastArrival: UInt64 = 0
     private var timerIsRunning = false
 
+    /// When newcomers have passed somebody last: from the first time to the end of the last bound, of whatever priority.
+    private var passingBeginning: UInt64 = 0
+    private var passingEnd: UInt64 = 0
+
+    /// The thread that was promised the turn is awake and looks for it.
+    private var promisedIsHere = false
+
     /// A lane has the turn and commands that were taken out of the line, which it may give back.
     private var runIsOut = false
 
@@ -42,7 +49,9 @@ package struct WaitingLine {
 
     /// How many calls of `suspend` no `resume` has answered yet. While there are any, nobody is promised the turn.
     var suspensions = 0
-    package private(set) var promised: Promise?
+    package private(set) var promised: Promise? {
+        didSet { promisedIsHere = false }
+    }
 
     package init(patience: Patience) {
         self.patience = patience
@@ -60,10 +69,23 @@ extension WaitingLine {
 
     /// Until when newcomers may pass `best`.
     ///
-    /// Not while a run is out: the rest of it may come back, and is older.
-    package func passingBound(of best: PendingCommand?) -> PassingBound {
-        guard let best, !runIsOut, patience.overtakings == nil else { return .never }
-        return PassingBound(best.priority, until: unsafe best.arrival &+ patience.passing)
+    /// Whoever waits is passed for so long and no longer, from the first time on. Nobody is passed while a thread that was
+    /// woken looks for the turn, or while a run is out: the rest of it may come back, and is older.
+    ///
+    /// - Parameters:
+    ///   - best: the first in line.
+    ///   - bound: the one that holds so far, perhaps set by a newcomer.
+    package mutating func passingBound(of best: PendingCommand?, after bound: PassingBound) -> PassingBound {
+        if !bound.isUnset, bound.time > passingEnd {
+            let beginning = bound.time &- patience.passing
+            if beginning >= passingEnd { passingBeginning = beginning }
+            passingEnd = bound.time
+        }
+        guard let best, !runIsOut, !promisedIsHere, patience.overtakings == nil else { return .never }
+        let arrival = unsafe best.arrival
+        guard arrival < passingEnd else { return .unset(best.priority) }
+        let end = max(arrival, passingBeginning) &+ patience.passing
+        return PassingBound(best.priority, until: min(end, passingEnd))
     }
 
     /// Whether the block of this lane is the one on the way to take the turn.
@@ -184,6 +206,12 @@ extension WaitingLine {
         lane.isServed = false
         if staying { lane.blockSent = now() }
         removeIfIdle(lane)
+    }
+
+    /// A woken thread is there and looks for the turn, if it is still promised to it.
+    mutating func keepsPromise(to command: PendingCommand) -> Bool {
+        promisedIsHere = promised.isTo(command) && !isSuspended
+        return promisedIsHere
     }
 
     /// A woken thread is there: it is not on the way any more.

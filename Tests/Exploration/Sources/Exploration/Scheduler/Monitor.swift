@@ -22,6 +22,8 @@ final class Monitor {
         var ahead: UInt64 = 0
         /// When it surely stood in line.
         var lineTime: UInt64 = 0
+        /// When one of its equals passed it for the first time.
+        var passedTime: UInt64?
         var valueWasClosed = false
         /// Its container was going away while it was submitted.
         var mayBeLate = false
@@ -80,7 +82,7 @@ extension Monitor {
             )
             sum = mix(sum, note.ahead & inLine)
             sum = mix(sum, (note.mayBeCancelled ? 1 : 0) | (note.wasCancelled ? 2 : 0))
-            if note.phase == .inLine { sum = mix(sum, note.lineTime) }
+            if note.phase == .inLine { sum = mix(sum, mix(note.lineTime, note.passedTime ?? 0)) }
         }
         for thread in world.threads where thread.notes.seen & inLine != 0 || thread.notes.seenHeld != 0 {
             sum = mix(sum, mix(mix(UInt64(thread.index), thread.notes.seen & inLine), thread.notes.seenHeld))
@@ -266,8 +268,13 @@ extension Monitor {
                 if first.ahead & (1 << other.command.index) != 0 {
                     world.fail("\(first.command) passes \(other.command), which waited before it")
                 }
-            } else if thread.notes.clock >= other.lineTime + limits.passing {
-                world.fail("\(first.command) passes \(other.command), which has waited long enough")
+            } else {
+                let time = max(thread.notes.clock, other.lineTime)
+                let firstTime = other.passedTime ?? time
+                notes[other.command.index].passedTime = firstTime
+                if time >= firstTime + limits.passing {
+                    world.fail("\(first.command) passes \(other.command), which was passed long enough")
+                }
             }
         }
     }
