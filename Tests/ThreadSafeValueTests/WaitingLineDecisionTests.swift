@@ -81,12 +81,12 @@ struct WaitingLineDecisionTests {
         for _ in 0..<2 { line.append(unsafe PendingCommand(.lowest, in: lane, endsRun: false) { _ in .complete }) }
         let younger = PendingCommand(.lowest, of: Parker())
         line.append(younger)
-        #expect(line.passingBound(of: line.best).allows(.lowest, at: 0))
+        #expect(line.passingBound(of: line.best, after: .never).allows(.lowest, at: 0))
         var run = line.takeRun(of: lane)
         #expect(line.best === younger)
-        #expect(!line.passingBound(of: line.best).allows(.lowest, at: 0))
+        #expect(!line.passingBound(of: line.best, after: .never).allows(.lowest, at: 0))
         line.putBack(&run, to: lane)
-        #expect(line.passingBound(of: line.best).allows(.lowest, at: 0))
+        #expect(line.passingBound(of: line.best, after: .never).allows(.lowest, at: 0))
         while let command = line.best { line.remove(command) }
     }
 }

@@ -1,15 +1,17 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
-// One 64-bit word with C11 atomics, and the two processor facts that go with it: which thread this is, and how
-// to pause in a spin loop. Header only; Swift sees it through `AtomicWord`, `ThreadIdentity` and nothing else.
+// One 64-bit word with C11 atomics, and the facts of the processor that go with it: which thread this is, and how to
+// pause in a loop that looks at the word. Header only; Swift sees it through `AtomicWord`, `ThreadIdentity` and nothing else.
 
 #ifndef C_ATOMIC_WORD_H
 #define C_ATOMIC_WORD_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <unistd.h>
 
 // Swift does not import `_Atomic` members, so it sees a plain word of the same size and alignment.
 typedef struct {
@@ -55,6 +57,14 @@ static inline uint64_t catomic_word_thread_identity(void) {
     uintptr_t thread = (uintptr_t)pthread_self();
 #endif
     return ((uint64_t)thread & UINT64_C(0x0FFFFFFFFFFFFFF0));
+}
+
+static inline long catomic_word_processor_count(void) {
+    return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static inline void catomic_word_yield(void) {
+    sched_yield();
 }
 
 static inline void catomic_word_pause(void) {

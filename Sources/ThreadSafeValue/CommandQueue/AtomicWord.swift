@@ -73,6 +73,16 @@ func fenceAcquiring() {
     catomic_word_fence_acquiring()
 }
 
+/// How many processors run.
+func processorCount() -> Int {
+    Int(catomic_word_processor_count())
+}
+
+/// Lets other threads run on this processor first.
+func yieldProcessor() {
+    catomic_word_yield()
+}
+
 /// Tells the processor that this thread spins, so that it saves power and leaves room to its neighbour.
 @inlinable
 func pauseSpinning() {

@@ -127,8 +127,7 @@ extension CommandQueue {
 
     /// Looks for a moment, without the turn, whether another command comes: sending a block costs far more than that.
     private func awaitCommand() {
-        for _ in 0..<storage.spins where turn.waiting == 0 {
-            pauseSpinning()
-        }
+        var backoff = storage.backoff
+        while turn.waiting == 0, backoff.pause() {}
     }
 }

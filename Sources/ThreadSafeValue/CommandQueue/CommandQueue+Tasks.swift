@@ -15,7 +15,7 @@ extension CommandQueue where Value: Sendable {
         _ body: @escaping @Sendable (inout Value) throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
         if Task.isCancelled { return .failure(.cancelled) }
-        switch tryToTakeTurn(priority, spins: 0) {
+        switch tryToTakeTurn(priority, .none) {
         case .taken:
             defer { giveTurnBack(of: TurnWord.currentThread) }
             return unsafe Result(of: body, with: &value.pointee)
@@ -36,7 +36,7 @@ extension CommandQueue where Value: Sendable {
     ) async -> Result<Value, QueueSafeValueError> {
         if Task.isCancelled { return .failure(.cancelled) }
         let owner = TaskOwner.make()
-        switch tryToTakeTurn(priority, spins: 0) {
+        switch tryToTakeTurn(priority, .none) {
         case .taken: moveTurn(to: owner)
         case .refused(let failure): return .failure(failure)
         case .busy:

@@ -15,7 +15,7 @@ extension CommandQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        switch tryToTakeTurn(priority, spins: timeout == 0 ? 0 : storage.spins) {
+        switch tryToTakeTurn(priority, timeout == 0 ? .none : storage.backoff) {
         case .taken: return nil
         case .refused(let failure): return failure
         case .busy: if timeout == 0 { return .timedOut }
@@ -143,19 +143,17 @@ enum Attempt {
 
 extension CommandQueue {
     /// Looks a few times whether a newcomer may take the turn.
-    func tryToTakeTurn(_ priority: CommandPriority, spins: Int) -> Attempt {
+    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff) -> Attempt {
         let thread = TurnWord.currentThread
-        var spins = spins
+        var backoff = backoff
         while true {
             let seen = turn
             if seen.holder == thread || isHeldByThisTask(seen) { return .refused(.reentrantCommand) }
             if seen.isClosed { return .refused(.valueContainerDeinited) }
             if seen.isFree, !seen.isSuspended, seen.waiting == 0 || mayPass(seen, priority) {
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
-            } else {
-                if spins == 0 { return .busy }
-                spins -= 1
-                pauseSpinning()
+            } else if !backoff.pause() {
+                return .busy
             }
         }
     }
@@ -184,9 +182,9 @@ extension CommandQueue {
     /// To wake it cost far more than most commands take. So if the turn is taken, the thread keeps the promise for a moment,
     /// in which none of its equals may pass, and looks whether it is given back.
     private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
-        var looks = leaves ? 0 : storage.spins
+        var backoff = leaves ? .none : storage.backoff
         while true {
-            let mayLookAgain = looks > 0
+            let mayLookAgain = !backoff.isOver
             let isTaken: Bool? = carryOut { line, errands in
                 defer { settle(&line, &errands) }
                 let isTaken = takeTurn(for: command, in: line)
@@ -197,10 +195,7 @@ extension CommandQueue {
                 return isTaken
             }
             if let isTaken { return isTaken }
-            while looks > 0, !turn.isFree {
-                looks -= 1
-                pauseSpinning()
-            }
+            while backoff.pause(), !turn.isFree {}
         }
     }
 

@@ -24,7 +24,8 @@ struct CommandQueueHeader {
     /// Who waits. Its lock is the lock of everything in the slow path.
     let line: Protected<WaitingLine>
 
-    let spins: Int
+    /// How a thread looks for the turn before it parks.
+    let backoff: Backoff
 
     /// How many commands of target queues may wait in line.
     let limit: Int
@@ -41,7 +42,7 @@ extension CommandQueueStorage {
         let buffer = create(minimumCapacity: 1) { _ in
             CommandQueueHeader(
                 line: Protected(WaitingLine(patience: patience)),
-                spins: patience.spins,
+                backoff: Backoff(spins: patience.spins, yields: patience.yields),
                 limit: limit,
                 passing: patience.passing,
                 allowsPassing: patience.overtakings == nil
@@ -75,8 +76,8 @@ extension CommandQueueStorage {
         unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.line }
     }
 
-    var spins: Int {
-        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.spins }
+    var backoff: Backoff {
+        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.backoff }
     }
 
     var limit: Int {

@@ -10,7 +10,7 @@ package struct PassingBound {
     let bits: UInt64
 
     /// Nobody may pass.
-    static var never: PassingBound { PassingBound(bits: 0) }
+    package static var never: PassingBound { PassingBound(bits: 0) }
 
     /// Nobody has passed yet: the first who does sets the bound.
     static func unset(_ priority: CommandPriority) -> PassingBound {

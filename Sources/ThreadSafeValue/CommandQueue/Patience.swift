@@ -15,8 +15,10 @@ package struct Patience: Sendable {
     /// How many commands a lane runs in one go before other work of its target queue gets a chance.
     package var batch = 64
 
-    /// How often a thread looks again for a free turn before it parks.
-    package var spins = 40
+    /// How many pauses of the processor a thread makes between looks for a free turn, and how often it lets other threads
+    /// run then, before it parks. See `Backoff`.
+    package var spins = Patience.isAlone ? 0 : 200
+    package var yields = 2
 
     /// After how many overtakings by commands of higher priority a command goes next; `nil` for never.
     ///
@@ -24,4 +26,7 @@ package struct Patience: Sendable {
     package var overtakings: UInt32?
 
     package init() {}
+
+    /// On a single processor nothing changes while a thread pauses.
+    private static let isAlone = processorCount() == 1
 }

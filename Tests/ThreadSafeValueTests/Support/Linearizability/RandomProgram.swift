@@ -115,12 +115,12 @@ extension RandomProgram {
         case 0: patience.passing = 0
         case 1: patience.keeping = 0
         case 2: patience.batch = 1
-        case 3: patience.spins = 0
+        case 3: (patience.spins, patience.yields) = (0, 0)
         case 4:
             patience.passing = 0
             patience.keeping = 1_000
             patience.batch = 2
-            patience.spins = 0
+            (patience.spins, patience.yields) = (0, 0)
         default: break
         }
         return patience

@@ -85,3 +85,7 @@ func fenceAcquiring() {}
 
 @usableFromInline
 func pauseSpinning() {}
+
+func yieldProcessor() {}
+
+func processorCount() -> Int { 2 }

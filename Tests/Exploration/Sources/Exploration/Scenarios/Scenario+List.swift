@@ -273,7 +273,7 @@ extension Scenario {
                 "passed while a more urgent one comes and goes",
                 queues: [1],
                 jumps: [passing],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.async(.highest, 0)]]
             ),
             Scenario(

@@ -33,6 +33,7 @@ struct Scenario {
         var patience = Patience()
         patience.batch = batch
         patience.spins = spins
+        patience.yields = 0
         self.patience = patience
         var commands: [Command] = []
         self.threads = threads.map { $0.map { $0.numbered(&commands, inside: [], of: nil) } }

@@ -269,10 +269,10 @@ extension Monitor {
                     world.fail("\(first.command) passes \(other.command), which waited before it")
                 }
             } else {
-                let time = max(thread.notes.clock, other.lineTime)
-                let firstTime = other.passedTime ?? time
+                // It decided when it last read the time, but may have been slow since: what it did, it did just now.
+                let firstTime = other.passedTime ?? world.clock
                 notes[other.command.index].passedTime = firstTime
-                if time >= firstTime + limits.passing {
+                if thread.notes.clock >= firstTime + limits.passing {
                     world.fail("\(first.command) passes \(other.command), which was passed long enough")
                 }
             }
