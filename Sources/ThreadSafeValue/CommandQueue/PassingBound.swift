@@ -30,10 +30,12 @@ package struct PassingBound {
 
     var isUnset: Bool { time == .max >> 3 }
 
+    var level: Int { Int(bits & 0b111) }
+
     var time: UInt64 { bits >> 3 }
 
     /// Whether a newcomer of a priority may pass at a time.
     package func allows(_ priority: CommandPriority, at time: UInt64) -> Bool {
-        bits & 0b111 == priority.level && time < self.time
+        level == priority.level && time < self.time
     }
 }

@@ -28,15 +28,20 @@ package struct WaitingLine {
         package init() {}
     }
 
+    /// What is known of a level of priority.
+    private struct Level {
+        /// How many commands of higher levels have begun while the count was kept.
+        var overtakings: UInt32 = 0
+
+        /// Until when newcomers might pass somebody, the last time that they did.
+        var passingEnd: UInt64 = 0
+    }
+
     private let patience: Patience
     private var threads = PriorityFIFO()
     private var lanes: [Lane] = []
     private var lastArrival: UInt64 = 0
     private var timerIsRunning = false
-
-    /// When newcomers have passed somebody last: from the first time to the end of the last bound, of whatever priority.
-    private var passingBeginning: UInt64 = 0
-    private var passingEnd: UInt64 = 0
 
     /// The thread that was promised the turn is awake and looks for it.
     private var promisedIsHere = false
@@ -44,8 +49,7 @@ package struct WaitingLine {
     /// A lane has the turn and commands that were taken out of the line, which it may give back.
     private var runIsOut = false
 
-    /// For each level of priority, how many commands of higher ones have begun while the count was kept.
-    private var overtakings: [UInt32]
+    private var levels: [Level]
 
     /// How many calls of `suspend` no `resume` has answered yet. While there are any, nobody is promised the turn.
     var suspensions = 0
@@ -55,7 +59,7 @@ package struct WaitingLine {
 
     package init(patience: Patience) {
         self.patience = patience
-        overtakings = Array(repeating: 0, count: Int(CommandPriority.highest.level) + 1)
+        levels = Array(repeating: Level(), count: Int(CommandPriority.highest.level) + 1)
     }
 }
 
@@ -76,16 +80,11 @@ extension WaitingLine {
     ///   - best: the first in line.
     ///   - bound: the one that holds so far, perhaps set by a newcomer.
     package mutating func passingBound(of best: PendingCommand?, after bound: PassingBound) -> PassingBound {
-        if !bound.isUnset, bound.time > passingEnd {
-            let beginning = bound.time &- patience.passing
-            if beginning >= passingEnd { passingBeginning = beginning }
-            passingEnd = bound.time
-        }
+        if !bound.isUnset { levels[bound.level].passingEnd = max(levels[bound.level].passingEnd, bound.time) }
         guard let best, !runIsOut, !promisedIsHere, patience.overtakings == nil else { return .never }
-        let arrival = unsafe best.arrival
-        guard arrival < passingEnd else { return .unset(best.priority) }
-        let end = max(arrival, passingBeginning) &+ patience.passing
-        return PassingBound(best.priority, until: min(end, passingEnd))
+        let end = levels[Int(best.priority.level)].passingEnd
+        // Nobody has been passed who came after the last time that somebody was.
+        return unsafe best.arrival < end ? PassingBound(best.priority, until: end) : .unset(best.priority)
     }
 
     /// Whether the block of this lane is the one on the way to take the turn.
@@ -115,7 +114,7 @@ extension WaitingLine {
             // Those that are there already go before it anyway.
             let before = CommandPriority.allCases.filter { $0 > command.priority }
             let ahead = before.reduce(0) { $0 + count(of: $1) }
-            unsafe command.overtakingBase = overtakings[Int(command.priority.level)] &+ UInt32(ahead)
+            unsafe command.overtakingBase = levels[Int(command.priority.level)].overtakings &+ UInt32(ahead)
         }
         guard let lane = unsafe command.lane else {
             command.append(at: nextArrival(now()))
@@ -129,7 +128,7 @@ extension WaitingLine {
     /// A command of a priority begins: those of lower ones are overtaken.
     mutating func begin(_ priority: CommandPriority) {
         guard patience.overtakings != nil else { return }
-        for level in 0..<Int(priority.level) { overtakings[level] &+= 1 }
+        for level in 0..<Int(priority.level) { levels[level].overtakings &+= 1 }
     }
 
     /// Takes a command out of the line.
@@ -267,7 +266,9 @@ extension WaitingLine {
             var firsts = [threads.first(of: priority)]
             for lane in lanes where !lane.isOverdue && lane !== other { firsts.append(lane.first(of: priority)) }
             for case let command? in firsts {
-                let overtaken = Int32(bitPattern: overtakings[Int(priority.level)] &- (unsafe command.overtakingBase))
+                let overtaken = Int32(
+                    bitPattern: levels[Int(priority.level)].overtakings &- (unsafe command.overtakingBase)
+                )
                 if overtaken < 0 || UInt32(overtaken) < limit { continue }
                 if let other = best, unsafe other.arrival < command.arrival { continue }
                 best = command
