@@ -5,7 +5,7 @@
 /// The bounds of the command queue, in one place. Times are in nanoseconds.
 package struct Patience: Sendable {
     /// How long newcomers of its own priority may pass a waiting command while the turn is free and the thread or
-    /// queue next in line is still on the way. Strict order alone would make each contended command cost a context
+    /// queue next in line is still on the way, from the first time that one does. Strict order alone would make each contended command cost a context
     /// switch: 4,400 ns against 55 ns, measured. It is what Go's and parking_lot's mutexes do, with 1 ms and 0.5 ms.
     package var passing: UInt64 = 100_000
 

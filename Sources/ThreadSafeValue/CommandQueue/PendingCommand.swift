@@ -26,8 +26,7 @@ package final class PendingCommand: @unchecked Sendable {
     /// The count of overtakings at which nobody had overtaken it yet: see `WaitingLine.append(_:)`.
     @exclusivity(unchecked) var overtakingBase: UInt32 = 0
 
-    /// When it was appended to the line, in nanoseconds of `now()`, no two at the same time: decides among equals. Newcomers
-    /// may pass it until a bound after that.
+    /// When it was appended to the line, in nanoseconds of `now()`, no two at the same time: decides among equals.
     @exclusivity(unchecked) private(set) var arrival: UInt64 = 0
 
     /// Where the thread of a `wait` command sleeps, which runs the command itself; `nil` for one of a target queue.

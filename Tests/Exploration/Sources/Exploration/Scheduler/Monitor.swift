@@ -268,7 +268,7 @@ extension Monitor {
                 if first.ahead & (1 << other.command.index) != 0 {
                     world.fail("\(first.command) passes \(other.command), which waited before it")
                 }
-            } else {
+            } else if thread.notes.clock >= other.lineTime {
                 // It decided when it last read the time, but may have been slow since: what it did, it did just now.
                 let firstTime = other.passedTime ?? world.clock
                 notes[other.command.index].passedTime = firstTime
