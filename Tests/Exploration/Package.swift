@@ -15,7 +15,10 @@ let package = Package(
         .executableTarget(
             name: "Exploration",
             dependencies: ["CFiber"],
-            exclude: ["Subject/CommandQueue/AtomicWord.swift", "Subject/CommandQueue/Timekeeper.swift"],
+            exclude: [
+                "Subject/CommandQueue/AtomicWord.swift", "Subject/CommandQueue/Timekeeper.swift",
+                "Subject/QueueSafeValue/QueueSafeValue+Changes.swift",
+            ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),

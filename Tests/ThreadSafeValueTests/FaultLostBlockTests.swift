@@ -14,7 +14,7 @@ struct FaultLostBlockTests {
         patience.keeping = 0
         var line = WaitingLine(patience: patience)
         let lanes = (0..<2).map { line.add(Lane(target: DispatchQueue(label: "\($0)"))) }
-        for lane in lanes { unsafe line.append(PendingCommand(.medium, in: lane, endsRun: true) { _ in .complete }) }
+        for lane in lanes { unsafe line.append(PendingCommand(.medium, in: lane, endsRun: true) { _ in .changed }) }
         var errands = WaitingLine.Errands()
         _ = line.settle(turnIsFree: true, &errands)
         #expect(errands.send === lanes[0])

@@ -45,7 +45,7 @@ struct WaitingLineDecisionTests {
     @Test func `A lane whose block is out sends no other`() {
         var line = WaitingLine(patience: Patience())
         let lane = line.add(Lane(target: DispatchQueue(label: "one block")))
-        let work = unsafe PendingCommand(.lowest, in: lane, endsRun: true) { _ in .complete }
+        let work = unsafe PendingCommand(.lowest, in: lane, endsRun: true) { _ in .changed }
         line.append(work)
         var errands = WaitingLine.Errands()
         _ = line.settle(turnIsFree: true, &errands)
@@ -66,7 +66,7 @@ struct WaitingLineDecisionTests {
         var line = WaitingLine(patience: Patience())
         let lane = line.add(Lane(target: DispatchQueue(label: "stays")))
         line.left(lane, staying: true)
-        let work = unsafe PendingCommand(.lowest, in: lane, endsRun: true) { _ in .complete }
+        let work = unsafe PendingCommand(.lowest, in: lane, endsRun: true) { _ in .changed }
         line.append(work)
         var errands = WaitingLine.Errands()
         _ = line.settle(turnIsFree: true, &errands)
@@ -78,7 +78,7 @@ struct WaitingLineDecisionTests {
     @Test func `Nobody passes by the bound of a younger command while a run may come back`() {
         var line = WaitingLine(patience: Patience())
         let lane = line.add(Lane(target: DispatchQueue(label: "run")))
-        for _ in 0..<2 { line.append(unsafe PendingCommand(.lowest, in: lane, endsRun: false) { _ in .complete }) }
+        for _ in 0..<2 { line.append(unsafe PendingCommand(.lowest, in: lane, endsRun: false) { _ in .changed }) }
         let younger = PendingCommand(.lowest, of: Parker())
         line.append(younger)
         #expect(line.passingBound(of: line.best, after: .never).allows(.lowest, at: 0))

@@ -240,7 +240,7 @@ private struct Simulation {
 extension PendingCommand {
     /// A command for a target queue that is never run.
     fileprivate convenience init(_ priority: CommandPriority, in lane: Lane) {
-        unsafe self.init(priority, in: lane, endsRun: true) { _ in .complete }
+        unsafe self.init(priority, in: lane, endsRun: true) { _ in .changed }
     }
 
     fileprivate var isThread: Bool { unsafe lane == nil }

@@ -12,7 +12,7 @@ extension CommandQueue {
     /// - Parameters:
     ///   - priority: how early it gets its turn.
     ///   - target: the queue where the command runs.
-    ///   - endsRun: whether `work` may answer anything but `.complete`.
+    ///   - endsRun: whether `work` may answer anything but `.read` and `.changed`.
     ///   - work: what to run there, once the command has the turn.
     /// - Returns: the command that was accepted, or why none was; then `work` is never called.
     @usableFromInline
@@ -41,18 +41,25 @@ extension CommandQueue {
     func serve(_ lane: Lane) {
         // What commands let go may run code of its own when it goes away, so they go away without the turn.
         var spent = CommandRun()
-        defer { spent.removeAll() }
+        // Those who listen are told without the turn too.
+        var deliveries: [ChangeHub<Value>.Delivery] = []
+        defer {
+            spent.removeAll()
+            for delivery in deliveries { delivery.deliver() }
+        }
         var served = 0
         var run = beginRun(of: lane)
         while !run.isEmpty {
             // With the turn, and commands to run.
             while var command = run.popFirst() {
                 if start(&command) {
-                    switch execute(command) {
-                    case .complete: break
-                    case .completeThen(let tell):
+                    let ending = execute(command)
+                    if ending.isChange, turn.isObserved, let delivery = recordChange() { deliveries.append(delivery) }
+                    switch ending {
+                    case .read, .changed: break
+                    case .readThen(let tell), .changedThen(let tell):
                         // What `tell` runs is not part of the command: others may have the turn meanwhile.
-                        giveTurnBack(of: TurnWord.currentThread)
+                        giveTurnBack(of: TurnWord.currentThread, afterChange: false)
                         return tell()
                     case .kept: return
                     }
@@ -67,6 +74,8 @@ extension CommandQueue {
             case .leave: return
             case .stay:
                 spent.removeAll()
+                for delivery in deliveries { delivery.deliver() }
+                deliveries.removeAll()
                 awaitCommand()
                 run = beginRun(of: lane)
             }
@@ -84,7 +93,7 @@ extension CommandQueue {
     }
 
     private func execute(_ command: PendingCommand) -> PendingCommand.Ending {
-        unsafe command.run?(UnsafeMutableRawPointer(value)) ?? .complete
+        unsafe command.run?(UnsafeMutableRawPointer(value)) ?? .read
     }
 
     private enum Next {

@@ -12,6 +12,7 @@ extension CommandQueue {
     func performManually(
         _ priority: CommandPriority,
         _ timeout: UInt64,
+        isChange: Bool,
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> Result<Value, QueueSafeValueError> {
         let thread = TurnWord.currentThread
@@ -20,7 +21,7 @@ extension CommandQueue {
         }
         let parker = Parker()
         let answer = Protected<Result<Value, QueueSafeValueError>?>(nil)
-        keepTurn(during: body) { result in
+        keepTurn(isChange: isChange, during: body) { result in
             answer.write(result)
             parker.wake()
         }
@@ -31,11 +32,13 @@ extension CommandQueue {
     /// Runs `body` with the turn of the calling thread and gives the turn back when the command is completed.
     ///
     /// - Parameters:
+    ///   - isChange: whether the command may change the value.
     ///   - body: called at once, with the value and what completes the command.
     ///   - finish: called with the result when the command is completed and has given the turn back, on the thread that
     ///     completes it.
     @usableFromInline
     func keepTurn(
+        isChange: Bool,
         during body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
         finish: @escaping (Result<Value, QueueSafeValueError>) -> Void
     ) {
@@ -49,7 +52,7 @@ extension CommandQueue {
         completion.closureReturned { outcome in
             // Nobody else could change the value since the closure left it.
             let result = unsafe outcome.result(value.pointee)
-            giveTurnBack(of: TurnWord.elsewhere)
+            giveTurnBack(of: TurnWord.elsewhere, afterChange: isChange)
             finish(result)
         }
     }

@@ -12,19 +12,20 @@ extension CommandQueue where Value: Sendable {
     @usableFromInline
     func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
+        isChange: Bool,
         _ body: @escaping @Sendable (inout Value) throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
         if Task.isCancelled { return .failure(.cancelled) }
         switch tryToTakeTurn(priority, .none) {
         case .taken:
-            defer { giveTurnBack(of: TurnWord.currentThread) }
+            defer { giveTurnBack(of: TurnWord.currentThread, afterChange: isChange) }
             return unsafe Result(of: body, with: &value.pointee)
         case .refused(let failure): return .failure(failure)
         case .busy: break
         }
         return unsafe await submitAwaited(priority) { address, resume in
             unsafe resume(Result(of: body, with: &address.assumingMemoryBound(to: Value.self).pointee))
-            return .complete
+            return isChange ? .changed : .read
         }
     }
 
@@ -47,7 +48,7 @@ extension CommandQueue where Value: Sendable {
             }
             if case .failure(let failure) = turn { return .failure(failure) }
         }
-        defer { giveTurnBack(of: owner) }
+        defer { giveTurnBack(of: owner, afterChange: true) }
         do {
             try await TaskOwner.$current.withValue(TaskOwner.current + [owner]) {
                 try unsafe await body(&value.pointee)
@@ -75,7 +76,7 @@ extension CommandQueue where Value: Sendable {
                     // Here, and not when the task goes on, which may be much later: it waits no more.
                     WaitGraph.shared.endAwaiting(word, owners)
                     guard let address = unsafe address else {
-                        return .completeThen { unsafe continuation.resume(returning: .failure(.cancelled)) }
+                        return .readThen { unsafe continuation.resume(returning: .failure(.cancelled)) }
                     }
                     return unsafe work(address) { unsafe continuation.resume(returning: $0) }
                 }

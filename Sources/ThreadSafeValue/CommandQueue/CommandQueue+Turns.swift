@@ -36,6 +36,17 @@ extension CommandQueue {
         }
     }
 
+    /// Gives back a turn for which somebody waits, or a value that somebody listens to.
+    @usableFromInline
+    func giveTurnBackSlowly(of holder: UInt64, afterChange isChange: Bool) {
+        // A listener that comes after this look is behind the command.
+        let delivery = isChange && turn.isObserved ? recordChange() : nil
+        // Nobody else changes the holder of a turn that is taken, so there is nothing to compare.
+        let before = TurnWord(bits: word.subtractReleasing(holder))
+        if before.awaitsSummons || before.isClosed { summonNext() }
+        delivery?.deliver()
+    }
+
     /// Sees to it that a turn that was given back goes to whoever is next, unless somebody took it already.
     @usableFromInline
     func summonNext() {
@@ -51,12 +62,10 @@ extension CommandQueue {
             next.isClosed = true
             if word.exchange(seen.bits, for: next.bits) { break }
         }
-        // Nobody is left to resume it.
-        if turn.isSuspended {
-            carryOut { line, errands in
-                line.suspensions = 0
-                settle(&line, &errands)
-            }
+        carryOut { line, errands in
+            // Nobody is left to resume it.
+            line.suspensions = 0
+            settle(&line, &errands)
         }
     }
 
@@ -89,11 +98,25 @@ extension CommandQueue {
     /// Changes the line under its lock, then carries out what follows from the change.
     func carryOut<Answer>(_ change: (inout WaitingLine, inout WaitingLine.Errands) -> Answer) -> Answer {
         var errands = WaitingLine.Errands()
-        let answer = storage.line.write { change(&$0, &errands) }
+        let (answer, listeners) = storage.line.write { line in
+            let answer = change(&line, &errands)
+            return (answer, isOver(line) ? line.endListening() : nil)
+        }
+        carryOut(errands)
+        listeners?.finish()
+        return answer
+    }
+
+    func carryOut(_ errands: WaitingLine.Errands) {
         errands.wake?.wake()
         if let lane = errands.send { lane.target.async { self.serve(lane) } }
         if let time = errands.timer { startTimer(time) }
-        return answer
+    }
+
+    /// Whether the value changes no more.
+    private func isOver(_ line: borrowing WaitingLine) -> Bool {
+        let seen = turn
+        return seen.isClosed && seen.isFree && line.best == nil
     }
 
     /// Makes the line's invariants true and writes its summary to the word.
@@ -108,6 +131,7 @@ extension CommandQueue {
             next.waiting = best?.priority.level ?? 0
             next.isSummoned = line.promised != nil
             next.isSuspended = line.isSuspended
+            next.isObserved = line.isObserved
             if next == seen || word.exchange(seen.bits, for: next.bits) { return }
         }
     }

@@ -58,12 +58,12 @@ extension CommandQueue {
 
     /// Gives the turn back to whoever is next.
     ///
-    /// - Parameter holder: the calling thread or `elsewhere`, whichever has the turn.
+    /// - Parameters:
+    ///   - holder: whoever has the turn.
+    ///   - isChange: whether the value may have changed, and nobody was told yet.
     @inlinable
-    func giveTurnBack(of holder: UInt64) {
-        // Nobody else changes the holder of a turn that is taken, so there is nothing to compare.
-        let before = TurnWord(bits: word.subtractReleasing(holder))
-        if before.awaitsSummons { summonNext() }
+    func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
+        if !word.exchangeReleasing(holder, for: TurnWord.idle) { giveTurnBackSlowly(of: holder, afterChange: isChange) }
     }
 
     /// Takes the turn on the calling thread, runs `body` with the value and gives the turn back.
@@ -71,12 +71,14 @@ extension CommandQueue {
     /// - Parameters:
     ///   - priority: how early it gets its turn.
     ///   - timeout: for how long it may wait for the turn, in nanoseconds.
+    ///   - isChange: whether `body` may change the value.
     ///   - body: what to do with the value.
     /// - Returns: what `body` returned or threw, or why there was no turn.
     @inlinable
     func perform<Success>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
+        isChange: Bool,
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
         let thread = TurnWord.currentThread
@@ -89,7 +91,7 @@ extension CommandQueue {
         } catch {
             result = .failure(.unexpected(error: error))
         }
-        giveTurnBack(of: thread)
+        giveTurnBack(of: thread, afterChange: isChange)
         return result
     }
 }

@@ -13,7 +13,7 @@
 package final class PendingCommand: @unchecked Sendable {
     package let priority: CommandPriority
 
-    /// Whether the lane must see to other things after this command: `run` may answer anything but `.complete`.
+    /// Whether the lane must see to other things after this command: `run` may answer anything but `.read` and `.changed`.
     let endsRun: Bool
 
     /// Whether it waits still, has begun or never will. Protected by the line's lock, but for a command that only its
@@ -80,12 +80,23 @@ extension PendingCommand {
     /// How a command that ran left the turn.
     @usableFromInline
     package enum Ending {
-        /// It is complete, the turn may go on.
-        case complete
-        /// It is complete, and once the turn has gone on the closure tells its caller.
-        case completeThen(() -> Void)
+        /// It is complete and has changed nothing; the turn may go on.
+        case read
+        /// As `read`, and once the turn has gone on the closure tells its caller.
+        case readThen(() -> Void)
+        /// It is complete and may have changed the value.
+        case changed
+        /// As `changed`, and once the turn has gone on the closure tells its caller.
+        case changedThen(() -> Void)
         /// It goes on without a thread: whoever completes it gives the turn back.
         case kept
+
+        var isChange: Bool {
+            switch self {
+            case .changed, .changedThen: true
+            case .read, .readThen, .kept: false
+            }
+        }
     }
 
     /// The line has taken the command in.

@@ -6,6 +6,7 @@
 ///
 /// ```
 /// 63 … 8  holder     who has the turn: a thread, `elsewhere`, a `TaskOwner`, or 0 when the turn is free
+/// 6       observed   somebody listens to changes: whoever gives the turn back tells
 /// 5       suspended  the turn rests: nobody takes it, free or not
 /// 4       closed     the value's container is gone, nothing more is accepted
 /// 3       summoned   the turn is promised and somebody is on the way to take it: a release need wake nobody
@@ -41,7 +42,6 @@ extension TurnWord {
     }
 
     /// Whether somebody waits and nobody is on the way.
-    @inlinable
     var awaitsSummons: Bool {
         // The three bits of `waiting` hold 1 … 7, and `summoned` above them is 0.
         (bits & 0b1111) &- 1 < 7
@@ -51,6 +51,7 @@ extension TurnWord {
     private static var summonedBit: UInt64 { 1 << 3 }
     private static var closedBit: UInt64 { 1 << 4 }
     private static var suspendedBit: UInt64 { 1 << 5 }
+    private static var observedBit: UInt64 { 1 << 6 }
     private static var lowBits: UInt64 { (1 << 8) - 1 }
 
     var holder: UInt64 {
@@ -82,6 +83,11 @@ extension TurnWord {
     var isSuspended: Bool {
         get { bits & Self.suspendedBit != 0 }
         set { bits = newValue ? bits | Self.suspendedBit : bits & ~Self.suspendedBit }
+    }
+
+    var isObserved: Bool {
+        get { bits & Self.observedBit != 0 }
+        set { bits = newValue ? bits | Self.observedBit : bits & ~Self.observedBit }
     }
 
     /// The same word with another holder.

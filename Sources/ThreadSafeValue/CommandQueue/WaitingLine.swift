@@ -53,6 +53,11 @@ package struct WaitingLine {
 
     /// How many calls of `suspend` no `resume` has answered yet. While there are any, nobody is promised the turn.
     var suspensions = 0
+
+    /// Those who listen to the changes of the value, and whether there are any.
+    var listeners: (any ValueListeners)?
+    var isObserved = false
+
     package private(set) var promised: Promise? {
         didSet { promisedIsHere = false }
     }
@@ -65,6 +70,12 @@ package struct WaitingLine {
 
 extension WaitingLine {
     var isSuspended: Bool { suspensions > 0 }
+
+    /// The value changes no more.
+    mutating func endListening() -> (any ValueListeners)? {
+        defer { (listeners, isObserved) = (nil, false) }
+        return listeners
+    }
 
     /// The command whose turn is next. O(number of target queues that have commands), whatever the number of commands.
     package var best: PendingCommand? {

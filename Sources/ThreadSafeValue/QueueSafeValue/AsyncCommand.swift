@@ -58,7 +58,7 @@ extension AsyncCommand {
     public func cancel() -> Bool {
         guard let accepted, let place = accepted.line.write({ $0.cancel(accepted.command) }) else { return false }
         place.queue?.settleLine()
-        if case .completeThen(let tell)? = unsafe accepted.command.takeWork()?(nil) {
+        if case .readThen(let tell)? = unsafe accepted.command.takeWork()?(nil) {
             let tell = Told(tell: tell)
             place.target.async { tell.tell() }
         }

@@ -71,7 +71,7 @@ extension AsyncCommands {
         return unsafe submit(endsRun: false, orFail: commandClosure) { address in
             guard let address = unsafe address else { return .cancelled(commandClosure) }
             unsafe commandClosure(.success(address.assumingMemoryBound(to: Value.self).pointee))
-            return .complete
+            return .read
         }
     }
 
@@ -94,6 +94,7 @@ extension AsyncCommands {
     ) -> AsyncCommand {
         guard let commandClosure else { return fail(.commandClosureDeallocated, completion) }
         return submitManually(
+            isChange: false,
             orFail: { result in
                 commandClosure(result, {})
                 completion?(result)
@@ -117,8 +118,8 @@ extension AsyncCommands {
         unsafe submit(endsRun: commandClosure != nil, orFail: commandClosure) { address in
             guard let address = unsafe address else { return .cancelled(commandClosure) }
             unsafe address.assumingMemoryBound(to: Value.self).pointee = newValue
-            guard let commandClosure else { return .complete }
-            return .completeThen { commandClosure(.success(newValue)) }
+            guard let commandClosure else { return .changed }
+            return .changedThen { commandClosure(.success(newValue)) }
         }
     }
 
@@ -138,9 +139,9 @@ extension AsyncCommands {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         guard let commandClosure else {
             return unsafe submit(endsRun: false, orFail: nil) { address in
-                guard let address = unsafe address else { return .complete }
+                guard let address = unsafe address else { return .read }
                 try? unsafe accessClosure(&address.assumingMemoryBound(to: Value.self).pointee)
-                return .complete
+                return .changed
             }
         }
         return unsafe submit(endsRun: true, orFail: commandClosure) { address in
@@ -153,7 +154,7 @@ extension AsyncCommands {
             } catch {
                 result = .failure(.unexpected(error: error))
             }
-            return .completeThen { commandClosure(result) }
+            return .changedThen { commandClosure(result) }
         }
     }
 
@@ -177,7 +178,7 @@ extension AsyncCommands {
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> AsyncCommand {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
-        return submitManually(orFail: commandClosure, commandClosure, accessClosure)
+        return submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
     }
 }
 
@@ -201,6 +202,7 @@ extension AsyncCommands {
     /// Submits a command that has the turn until it is completed.
     @inlinable
     func submitManually(
+        isChange: Bool,
         orFail tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ body: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
@@ -209,7 +211,7 @@ extension AsyncCommands {
         let target = schedule.target
         return unsafe submit(endsRun: true, orFail: tell) { address in
             if unsafe address == nil { return .cancelled(tell) }
-            queue.keepTurn(during: body) { result in
+            queue.keepTurn(isChange: isChange, during: body) { result in
                 if let completion { target.async { completion(result) } }
             }
             return .kept
@@ -231,8 +233,8 @@ extension PendingCommand.Ending {
     /// What is left of a cancelled command: to tell its caller.
     @inlinable
     static func cancelled<Value>(_ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?) -> Self {
-        guard let tell else { return .complete }
-        return .completeThen { tell(.failure(.cancelled)) }
+        guard let tell else { return .read }
+        return .readThen { tell(.failure(.cancelled)) }
     }
 }
 

@@ -69,7 +69,7 @@ extension AwaitCommands {
     /// - Returns: the value, or why there is none.
     @inlinable
     public func get() async -> Result<CurrentValue, QueueSafeValueError> {
-        await queue.performAwaited(priority) { $0 }
+        await queue.performAwaited(priority, isChange: false) { $0 }
     }
 
     /// Replaces the value.
@@ -79,7 +79,7 @@ extension AwaitCommands {
     @inlinable
     @discardableResult
     public func set(newValue: Value) async -> Result<UpdatedValue, QueueSafeValueError> {
-        await queue.performAwaited(priority) { value in
+        await queue.performAwaited(priority, isChange: true) { value in
             value = newValue
             return value
         }
@@ -94,7 +94,7 @@ extension AwaitCommands {
     public func set(
         completion accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
-        await queue.performAwaited(priority) { value in
+        await queue.performAwaited(priority, isChange: true) { value in
             try accessClosure(&value)
             return value
         }
@@ -123,6 +123,6 @@ extension AwaitCommands {
     public func map<MappedValue: Sendable>(
         completion commandClosure: @escaping @Sendable (CurrentValue) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
-        await queue.performAwaited(priority) { try commandClosure($0) }
+        await queue.performAwaited(priority, isChange: false) { try commandClosure($0) }
     }
 }

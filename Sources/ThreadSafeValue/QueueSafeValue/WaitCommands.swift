@@ -98,7 +98,7 @@ extension WaitCommands {
     /// - Returns: the value, or why there is none.
     @inlinable
     public func get() -> Result<CurrentValue, QueueSafeValueError> {
-        queue.perform(priority, timeout) { $0 }
+        queue.perform(priority, timeout, isChange: false) { $0 }
     }
 
     /// Reads the value in a closure, which has it to itself.
@@ -106,7 +106,7 @@ extension WaitCommands {
     /// - Parameter commandClosure: called once on the calling thread with the value, or with why there is none.
     @inlinable
     public func get(completion commandClosure: (Result<CurrentValue, QueueSafeValueError>) -> Void) {
-        let result = queue.perform(priority, timeout) { commandClosure(.success($0)) }
+        let result = queue.perform(priority, timeout, isChange: false) { commandClosure(.success($0)) }
         if case .failure(let error) = result { commandClosure(.failure(error)) }
     }
 
@@ -125,7 +125,7 @@ extension WaitCommands {
         ) -> Void
     ) -> Result<CurrentValue, QueueSafeValueError> {
         var isCalled = false
-        let result = queue.performManually(priority, timeout) { value, done in
+        let result = queue.performManually(priority, timeout, isChange: false) { value, done in
             isCalled = true
             commandClosure(.success(value), done)
         }
@@ -142,7 +142,7 @@ extension WaitCommands {
     public func set(newValue: Value) -> Result<UpdatedValue, QueueSafeValueError> {
         // The old value goes away after the command, without the turn.
         var other = newValue
-        return queue.perform(priority, timeout) { value in
+        return queue.perform(priority, timeout, isChange: true) { value in
             swap(&value, &other)
             return value
         }
@@ -159,7 +159,7 @@ extension WaitCommands {
     public func set(
         completion accessClosure: (inout CurrentValue) throws -> Void
     ) -> Result<UpdatedValue, QueueSafeValueError> {
-        queue.perform(priority, timeout) { value in
+        queue.perform(priority, timeout, isChange: true) { value in
             try accessClosure(&value)
             return value
         }
@@ -179,7 +179,7 @@ extension WaitCommands {
     public func set(
         manualCompletion accessClosure: (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
     ) -> Result<UpdatedValue, QueueSafeValueError> {
-        queue.performManually(priority, timeout, accessClosure)
+        queue.performManually(priority, timeout, isChange: true, accessClosure)
     }
 
     /// Computes something from the value, in a closure that has it to itself.
@@ -190,6 +190,6 @@ extension WaitCommands {
     public func map<MappedValue>(
         completion commandClosure: (CurrentValue) throws -> MappedValue
     ) -> Result<MappedValue, QueueSafeValueError> {
-        queue.perform(priority, timeout) { try commandClosure($0) }
+        queue.perform(priority, timeout, isChange: false) { try commandClosure($0) }
     }
 }

@@ -44,6 +44,11 @@ extension AtomicWord {
     }
 
     @usableFromInline
+    func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
+        exchange(expected, for: desired)
+    }
+
+    @usableFromInline
     func subtractReleasing(_ bits: UInt64) -> UInt64 {
         let before = step("subtract", bits)
         change(to: before &- bits)
