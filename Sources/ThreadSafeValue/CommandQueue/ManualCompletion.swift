@@ -32,6 +32,9 @@ final class ManualCompletion: @unchecked Sendable {
 }
 
 extension ManualCompletion {
+    /// How the command has ended, if it has.
+    var outcome: Outcome? { state.read { $0.outcome } }
+
     /// Completes the command; all but the first call do nothing.
     func complete(_ outcome: Outcome) {
         let finish = state.write { state -> ((Outcome) -> Void)? in

@@ -211,9 +211,10 @@ extension AsyncCommands {
         let target = schedule.target
         return unsafe submit(endsRun: true, orFail: tell) { address in
             if unsafe address == nil { return .cancelled(tell) }
-            queue.keepTurn(isChange: isChange, during: body) { result in
+            let finish: (Result<Value, QueueSafeValueError>) -> Void = { result in
                 if let completion { target.async { completion(result) } }
             }
+            if let result = queue.keepTurn(isChange: isChange, during: body, makeFinish: { finish }) { finish(result) }
             return .kept
         }
     }
