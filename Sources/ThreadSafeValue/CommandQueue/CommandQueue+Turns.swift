@@ -98,9 +98,10 @@ extension CommandQueue {
     /// Changes the line under its lock, then carries out what follows from the change.
     func carryOut<Answer>(_ change: (inout WaitingLine, inout WaitingLine.Errands) -> Answer) -> Answer {
         var errands = WaitingLine.Errands()
-        let (answer, listeners) = storage.line.write { line in
-            let answer = change(&line, &errands)
-            return (answer, isOver(line) ? line.endListening() : nil)
+        var listeners: (any ValueListeners)?
+        let answer = storage.line.write { line in
+            defer { if isOver(line) { listeners = line.endListening() } }
+            return change(&line, &errands)
         }
         carryOut(errands)
         listeners?.finish()
