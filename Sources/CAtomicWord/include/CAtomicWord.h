@@ -26,10 +26,15 @@ static inline void catomic_word_store_relaxed(catomic_word *_Nonnull word, uint6
     atomic_store_explicit(CATOMIC_WORD(word), bits, memory_order_relaxed);
 }
 
-// Both exchanges are strong: they fail only when the word differs.
+// All exchanges are strong: they fail only when the word differs.
 static inline bool catomic_word_exchange_acquiring(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
     return atomic_compare_exchange_strong_explicit(
         CATOMIC_WORD(word), &expected, desired, memory_order_acquire, memory_order_relaxed);
+}
+
+static inline bool catomic_word_exchange_releasing(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
+    return atomic_compare_exchange_strong_explicit(
+        CATOMIC_WORD(word), &expected, desired, memory_order_release, memory_order_relaxed);
 }
 
 // Returns the word as it was before.
