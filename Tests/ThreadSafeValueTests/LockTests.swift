@@ -10,9 +10,9 @@ import ThreadSafeValue
 struct LockTests {
     static let locks: [any Lock.Type] = {
         #if canImport(Darwin)
-        [PthreadMutex.self, UnfairLock.self]
+        [WordLock.self, PthreadMutex.self, UnfairLock.self]
         #else
-        [PthreadMutex.self]
+        [WordLock.self, PthreadMutex.self]
         #endif
     }()
 
@@ -99,9 +99,9 @@ struct LockTests {
         #expect(result.crashMessage != "It hung.")
     }
 
-    @Test("What a thread wrote under the lock is seen by the next that has it")
-    func publishes() {
-        let lock = PlatformLock()
+    @Test("What a thread wrote under the lock is seen by the next that has it", arguments: locks)
+    func publishes(type: any Lock.Type) {
+        let lock = type.init()
         let names = Unguarded([String]())
         onThreads(4) { index in
             for turn in 0..<500 {

@@ -47,6 +47,12 @@ extension AtomicWord {
         unsafe catomic_word_exchange_acquiring(storage, expected, desired)
     }
 
+    /// Replaces the word if it is `expected`; what this thread wrote is visible to who acquires the word after that.
+    @inlinable
+    func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
+        unsafe catomic_word_exchange_releasing(storage, expected, desired)
+    }
+
     /// Subtracts `bits` from the word; what this thread wrote is visible to who acquires the word after that.
     ///
     /// - Returns: the word as it was before.

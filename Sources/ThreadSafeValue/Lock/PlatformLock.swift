@@ -9,5 +9,5 @@
 public typealias PlatformLock = UnfairLock
 #else
 /// The lock that suits the system best.
-public typealias PlatformLock = PthreadMutex
+public typealias PlatformLock = WordLock
 #endif

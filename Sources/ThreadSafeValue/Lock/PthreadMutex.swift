@@ -17,7 +17,7 @@ public import Bionic
 #error("PthreadMutex needs a C library with POSIX threads")
 #endif
 
-/// A lock made of a `pthread_mutex_t`: the default on every POSIX system but Apple's.
+/// A lock made of a `pthread_mutex_t`, for every POSIX system.
 ///
 /// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
 /// and in release. Which of several waiting threads is next is the system's choice.
@@ -102,21 +102,21 @@ extension PthreadMutex.Storage {
     @usableFromInline
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
         // Not every C library notices it.
-        if unsafe owner(storage).load() != 0 { failHeldAtEnd() }
+        if unsafe owner(storage).load() != 0 { LockMistake.failHeldAtEnd() }
         unsafe check(pthread_mutex_destroy(mutex(storage)), "pthread_mutex_destroy")
     }
 
     @inlinable
     static func lock(_ storage: UnsafeMutablePointer<Self>) {
         let thread = currentThreadIdentity()
-        if unsafe owner(storage).load() == thread { failLockedTwice() }
+        if unsafe owner(storage).load() == thread { LockMistake.failLockedTwice() }
         unsafe check(pthread_mutex_lock(mutex(storage)), "pthread_mutex_lock")
         unsafe owner(storage).store(thread)
     }
 
     /// Crashes if the calling thread holds the lock, as `lock` does.
     static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe owner(storage).load() == currentThreadIdentity() { failLockedTwice() }
+        if unsafe owner(storage).load() == currentThreadIdentity() { LockMistake.failLockedTwice() }
     }
 
     @inlinable
@@ -130,7 +130,7 @@ extension PthreadMutex.Storage {
 
     @inlinable
     static func unlock(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe owner(storage).load() != currentThreadIdentity() { failNotHeld() }
+        if unsafe owner(storage).load() != currentThreadIdentity() { LockMistake.failNotHeld() }
         unsafe owner(storage).store(0)
         unsafe check(pthread_mutex_unlock(mutex(storage)), "pthread_mutex_unlock")
     }
@@ -155,30 +155,9 @@ extension PthreadMutex.Storage {
         if code != 0 { fail(call, code) }
     }
 
-    // The ends are functions of their own, so that the paths above stay small enough to be inlined. They use
-    // `fatalError`, because `precondition` says nothing in release.
-
     @usableFromInline
     @inline(never)
     static func fail(_ call: StaticString, _ code: CInt) -> Never {
         fatalError("\(call) failed with code \(code).")
-    }
-
-    @usableFromInline
-    @inline(never)
-    static func failLockedTwice() -> Never {
-        fatalError("This thread takes a lock that it already holds. It would wait for itself forever.")
-    }
-
-    @usableFromInline
-    @inline(never)
-    static func failNotHeld() -> Never {
-        fatalError("This thread unlocks a lock that it doesn't hold. Was the lock held across an `await`?")
-    }
-
-    @usableFromInline
-    @inline(never)
-    static func failHeldAtEnd() -> Never {
-        fatalError("A lock goes away while a thread holds it.")
     }
 }

@@ -34,6 +34,8 @@ struct InstructionCounts {
         ("wait.highestPriority.get()", { get(queueSafe, $0) }),
         ("Protected.read{}", { read(protected, $0) }),
         ("Protected.write{}", { write(protected, $0) }),
+        ("one-Protected.write{}", { writeByCalls(protected, $0) }),
+        ("Protected(0).write{},end", { live($0) }),
         ("@Protected+=1", { add(to: state, $0) }),
         ("$model.count+=1", { addToMember(of: state, $0) }),
     ]
@@ -69,6 +71,29 @@ extension InstructionCounts {
     @inline(never)
     private static func write(_ value: Protected<Int>, _ count: Int) {
         for index in 0..<count {
+            value.write { $0 &+= 1 }
+            machine_use(Int64(index))
+        }
+    }
+
+    // Nothing can be taken out of the loop, and nothing of one turn is known in the next.
+    @inline(never)
+    private static func writeByCalls(_ value: Protected<Int>, _ count: Int) {
+        for index in 0..<count {
+            writeOnce(value)
+            machine_use(Int64(index))
+        }
+    }
+
+    @inline(never)
+    private static func writeOnce(_ value: Protected<Int>) {
+        value.write { $0 &+= 1 }
+    }
+
+    @inline(never)
+    private static func live(_ count: Int) {
+        for index in 0..<count {
+            let value = Protected(index)
             value.write { $0 &+= 1 }
             machine_use(Int64(index))
         }
