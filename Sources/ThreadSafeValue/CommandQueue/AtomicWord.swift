@@ -61,12 +61,6 @@ extension AtomicWord {
         unsafe catomic_word_subtract_releasing(storage, bits)
     }
 
-    /// Replaces the word if it is `expected`, releasing.
-    @inlinable
-    func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
-        unsafe catomic_word_exchange_releasing(storage, expected, desired)
-    }
-
     /// Replaces the word if it is `expected`, acquiring and releasing.
     @inlinable
     func exchange(_ expected: UInt64, for desired: UInt64) -> Bool {

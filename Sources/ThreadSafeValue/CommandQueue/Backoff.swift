@@ -23,6 +23,12 @@ struct Backoff {
     /// No look but the first.
     static var none: Backoff { Backoff(spins: 0, yields: 0) }
 
+    /// About as long as it takes to park and to be woken.
+    static var beforeParking: Backoff {
+        let patience = Patience()
+        return Backoff(spins: patience.spins, yields: patience.yields)
+    }
+
     /// Whether no pause is left.
     var isOver: Bool { spins <= 0 && yields == 0 }
 

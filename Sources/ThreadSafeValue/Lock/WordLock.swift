@@ -127,14 +127,18 @@ extension WordLock.Storage {
     static func lockHeld(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
         unsafe failIfHeld(storage)
         let word = unsafe word(storage)
-        // Most locks are held for less than it takes to fall asleep. To look costs the holder time, so not too often.
-        for pauses in 1...9 {
-            for _ in 0..<pauses { pauseSpinning() }
+        // Most locks are held for less than it takes to fall asleep.
+        var backoff = Backoff.beforeParking
+        while backoff.pause() {
             if word.load() == 0, word.exchangeAcquiring(0, for: thread) { return }
         }
         let room = unsafe waitingRoom(storage)
         let parker = Parker()
-        while !room.enter(parker, unlessTaking: word, for: thread, marking: waiting) { parker.park() }
+        if room.enter(parker, asFirst: false, unlessTaking: word, for: thread, marking: waiting) { return }
+        // A thread that comes too late keeps its place.
+        repeat {
+            parker.park()
+        } while !room.enter(parker, asFirst: true, unlessTaking: word, for: thread, marking: waiting)
     }
 
     @usableFromInline
@@ -211,14 +215,20 @@ extension WaitingRoom {
     /// Takes the lock if it is free, or marks it as waited for and puts a thread in line.
     ///
     /// - Returns: whether it took the lock.
-    func enter(_ parker: Parker, unlessTaking word: AtomicWord, for thread: UInt64, marking mark: UInt64) -> Bool {
+    func enter(
+        _ parker: Parker,
+        asFirst isFirst: Bool,
+        unlessTaking word: AtomicWord,
+        for thread: UInt64,
+        marking mark: UInt64
+    ) -> Bool {
         mutex.around {
             while true {
                 let bits = word.load()
                 if bits == 0 {
                     if word.exchangeAcquiring(0, for: line.isEmpty ? thread : thread | mark) { return true }
                 } else if word.exchange(bits, for: bits | mark) {
-                    line.append(parker)
+                    line.insert(parker, at: isFirst ? 0 : line.count)
                     return false
                 }
             }
