@@ -100,8 +100,11 @@ extension CommandQueue {
         var errands = WaitingLine.Errands()
         var listeners: (any ValueListeners)?
         let answer = storage.line.write { line in
-            defer { if isOver(line) { listeners = line.endListening() } }
-            return change(&line, &errands)
+            let answer = change(&line, &errands)
+            // Once the value changes no more.
+            let seen = turn
+            if seen.isClosed, seen.isFree, line.best == nil { listeners = line.endListening() }
+            return answer
         }
         carryOut(errands)
         listeners?.finish()
@@ -112,12 +115,6 @@ extension CommandQueue {
         errands.wake?.wake()
         if let lane = errands.send { lane.target.async { self.serve(lane) } }
         if let time = errands.timer { startTimer(time) }
-    }
-
-    /// Whether the value changes no more.
-    private func isOver(_ line: borrowing WaitingLine) -> Bool {
-        let seen = turn
-        return seen.isClosed && seen.isFree && line.best == nil
     }
 
     /// Makes the line's invariants true and writes its summary to the word.
