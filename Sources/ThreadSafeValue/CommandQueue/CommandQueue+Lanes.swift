@@ -138,5 +138,7 @@ extension CommandQueue {
     private func awaitCommand() {
         var backoff = storage.backoff
         while turn.waiting == 0, backoff.pause() {}
+        // It seldom comes alone, and each time that the line is looked at holds up those who submit.
+        for _ in 0..<64 { pauseSpinning() }
     }
 }

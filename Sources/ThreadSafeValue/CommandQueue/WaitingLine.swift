@@ -90,6 +90,7 @@ extension WaitingLine {
     /// - Parameters:
     ///   - best: the first in line.
     ///   - bound: the one that holds so far, perhaps set by a newcomer.
+    /// - Returns: the bound that holds from now on.
     package mutating func passingBound(of best: PendingCommand?, after bound: PassingBound) -> PassingBound {
         if !bound.isUnset { levels[bound.level].passingEnd = max(levels[bound.level].passingEnd, bound.time) }
         guard let best, !runIsOut, !promisedIsHere, patience.overtakings == nil else { return .never }
