@@ -15,12 +15,13 @@ extension CommandQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        switch tryToTakeTurn(priority, timeout == 0 ? .none : storage.backoff) {
+        let deadline = timeout == .max || timeout == 0 ? timeout : now() &+ timeout
+        let backoff = backoff(before: deadline)
+        switch tryToTakeTurn(priority, backoff) {
         case .taken: return nil
         case .refused(let failure): return failure
         case .busy: if timeout == 0 { return .timedOut }
         }
-        let deadline = timeout == .max ? .max : now() &+ timeout
         guard WaitGraph.shared.beginWaiting(for: word) else { return .circularWait }
         defer { WaitGraph.shared.endWaiting(for: word) }
         let parker = Parker()
@@ -31,7 +32,7 @@ extension CommandQueue {
         }
         while true {
             let isInTime = parker.park(until: deadline)
-            if takeTurn(woken: command, orLeave: !isInTime) { return nil }
+            if takeTurn(woken: command, isInTime ? backoff : .none, orLeave: !isInTime) { return nil }
             if !isInTime { return .timedOut }
         }
     }
@@ -180,6 +181,15 @@ extension CommandQueue {
         }
     }
 
+    /// How to look before parking. Who gives the processor away does not know when it comes back, so it takes all the time.
+    private func backoff(before deadline: UInt64) -> Backoff {
+        switch deadline {
+        case 0: .none
+        case .max: storage.backoff
+        default: storage.backoff.keepingProcessor
+        }
+    }
+
     /// Whether the command is part of an async body that has the turn.
     private func isHeldByThisTask(_ seen: TurnWord) -> Bool {
         seen.isHeldByTask && TaskOwner.current.contains(seen.holder)
@@ -203,8 +213,8 @@ extension CommandQueue {
     ///
     /// To wake it cost far more than most commands take. So if the turn is taken, the thread keeps the promise for a moment,
     /// in which none of its equals may pass, and looks whether it is given back.
-    private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
-        var backoff = leaves ? .none : storage.backoff
+    private func takeTurn(woken command: PendingCommand, _ backoff: Backoff, orLeave leaves: Bool) -> Bool {
+        var backoff = backoff
         while true {
             let mayLookAgain = !backoff.isOver
             let isTaken: Bool? = carryOut { line, errands in

@@ -26,10 +26,15 @@ final class ChangeHub<Value> {
 extension ChangeHub: @unchecked Sendable {}
 
 extension ChangeHub {
-    private struct Listener {
+    // A class, so that a loop over all changes each in place: to copy a mailbox takes as long as its listener lags behind.
+    private final class Listener {
         var mailbox: Mailbox<Value>
         // The iterators that wait for the next value: one, if each is used by one task.
         var waiting = [CheckedContinuation<Void, Never>]()
+
+        init(capacity: Int) {
+            mailbox = Mailbox(capacity: capacity)
+        }
     }
 
     /// What is left to do when a change has been recorded.
@@ -48,9 +53,9 @@ extension ChangeHub {
     func record(_ value: Value) -> Delivery {
         lock.around {
             var delivery = Delivery()
-            for id in listeners.keys {
-                if let old = listeners[id]?.mailbox.put(value) { delivery.replaced.append(old) }
-                delivery.waiting += listeners[id]?.waiting.drain() ?? []
+            for listener in listeners.values {
+                if let old = listener.mailbox.put(value) { delivery.replaced.append(old) }
+                delivery.waiting += listener.waiting.drain()
             }
             return delivery
         }
@@ -60,7 +65,7 @@ extension ChangeHub {
     func finish() {
         let waiting = lock.around {
             whenListenedTo = nil
-            return listeners.keys.flatMap { listeners[$0]?.waiting.drain() ?? [] }
+            return listeners.values.flatMap { $0.waiting.drain() }
         }
         for continuation in waiting { continuation.resume() }
     }
@@ -71,7 +76,7 @@ extension ChangeHub {
     func add(capacity: Int) -> UInt64 {
         lock.around {
             lastID += 1
-            listeners[lastID] = Listener(mailbox: Mailbox(capacity: capacity))
+            listeners[lastID] = Listener(capacity: capacity)
             if listeners.count == 1 { whenListenedTo?(true) }
             return lastID
         }
@@ -105,15 +110,16 @@ extension ChangeHub {
 
     /// Under the lock.
     private func fetch(_ id: UInt64) -> Fetched {
-        if let value = listeners[id]?.mailbox.take() { return .value(value) }
-        return listeners[id] == nil || whenListenedTo == nil ? .end : .empty
+        guard let listener = listeners[id] else { return .end }
+        if let value = listener.mailbox.take() { return .value(value) }
+        return whenListenedTo == nil ? .end : .empty
     }
 
     private func wait(_ id: UInt64, _ continuation: CheckedContinuation<Void, Never>) {
         let isToWait = lock.around {
             // Something may have come in between.
-            guard listeners[id]?.mailbox.isEmpty == true, whenListenedTo != nil else { return false }
-            listeners[id]?.waiting.append(continuation)
+            guard let listener = listeners[id], listener.mailbox.isEmpty, whenListenedTo != nil else { return false }
+            listener.waiting.append(continuation)
             return true
         }
         if !isToWait { continuation.resume() }
