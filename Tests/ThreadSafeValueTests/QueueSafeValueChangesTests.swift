@@ -224,7 +224,7 @@ struct QueueSafeValueChangesTests {
         _ = await iterator.next()
         // Those that only the mailbox had when a newer one came.
         #expect(answers.entries == [true, true])
-        value.wait.lowestPriority.set(newValue: nil)
+        withExtendedLifetime(value) { _ = value.wait.lowestPriority.set(newValue: nil) }
     }
 
     @Test("A sequence doesn't keep the value alive, and nothing leaks")

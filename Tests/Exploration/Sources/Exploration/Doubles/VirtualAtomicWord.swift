@@ -26,13 +26,16 @@ struct AtomicWord {
     }
 }
 
+// Not inlined: the optimizer may end the life of an object of the caller, and run its `deinit`, between the look and the change.
 extension AtomicWord {
     @usableFromInline
+    @inline(never)
     func load() -> UInt64 {
         step("load")
     }
 
     @usableFromInline
+    @inline(never)
     func store(_ bits: UInt64) {
         _ = step("store", bits)
         change(to: bits)
@@ -49,6 +52,7 @@ extension AtomicWord {
     }
 
     @usableFromInline
+    @inline(never)
     func subtractReleasing(_ bits: UInt64) -> UInt64 {
         let before = step("subtract", bits)
         change(to: before &- bits)
@@ -56,6 +60,7 @@ extension AtomicWord {
     }
 
     @usableFromInline
+    @inline(never)
     func exchange(_ expected: UInt64, for desired: UInt64) -> Bool {
         let isExpected = step("exchange", desired) == expected
         if isExpected { change(to: desired) }
