@@ -15,7 +15,11 @@ extension Scenario {
     private static var endings: [Scenario] {
         [
             Scenario("a time-out", threads: [[.waitBriefly(.lowest)], [.wait(.lowest), .wait(.lowest)]]),
-            Scenario("two time-outs", threads: [[.waitBriefly(.lowest)], [.waitBriefly(.highest)], [.wait(.lowest)]]),
+            Scenario(
+                "two time-outs",
+                preemptions: 5,
+                threads: [[.waitBriefly(.lowest)], [.waitBriefly(.highest)], [.wait(.lowest)]]
+            ),
             Scenario(
                 "a time-out of the most urgent",
                 queues: [1],
@@ -63,6 +67,13 @@ extension Scenario {
                 "a value held back, and a queue",
                 queues: [1],
                 threads: [[.hold(0), .letGo(0)], [.async(.lowest, 0), .async(.highest, 0, .set, .closure)]]
+            ),
+            Scenario(
+                "a run held back",
+                queues: [1],
+                batch: 3,
+                preemptions: 4,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.hold(0), .letGo(0)]]
             ),
             Scenario(
                 "a value held back twice",
@@ -164,6 +175,7 @@ extension Scenario {
                 "a run that something urgent interrupts",
                 queues: [1],
                 batch: 3,
+                preemptions: 5,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.wait(.highest)]]
             ),
             Scenario(
