@@ -54,14 +54,15 @@ static inline void catomic_word_fence_acquiring(void) {
     atomic_thread_fence(memory_order_acquire);
 }
 
-// A number that no other living thread has. Its low four bits are zero, and so are its highest four.
+// A number that no other living thread has. Its low four bits are zero, and so are its highest eight,
+// which are no part of an address: where they differ, they are a tag of the memory.
 static inline uint64_t catomic_word_thread_identity(void) {
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
     uintptr_t thread = (uintptr_t)__builtin_thread_pointer();
 #else
     uintptr_t thread = (uintptr_t)pthread_self();
 #endif
-    return ((uint64_t)thread & UINT64_C(0x0FFFFFFFFFFFFFF0));
+    return ((uint64_t)thread & UINT64_C(0x00FFFFFFFFFFFFF0));
 }
 
 static inline long catomic_word_processor_count(void) {

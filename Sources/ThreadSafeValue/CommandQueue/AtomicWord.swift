@@ -68,7 +68,7 @@ extension AtomicWord {
     }
 }
 
-/// A number that no other living thread has; its four lowest and its four highest bits are zero.
+/// A number that no other living thread has; its four lowest and its eight highest bits are zero.
 @inlinable
 func currentThreadIdentity() -> UInt64 {
     catomic_word_thread_identity()

@@ -43,10 +43,16 @@ extension CommandQueue {
         var spent = CommandRun()
         // Those who listen are told without the turn too.
         var deliveries: [ChangeHub<Value>.Delivery] = []
+        func deliver() {
+            for delivery in deliveries { delivery.deliver() }
+            deliveries.removeAll()
+        }
         defer {
             spent.removeAll()
-            for delivery in deliveries { delivery.deliver() }
+            deliver()
         }
+        // Whether somebody waits for what is to be delivered.
+        var isAwaited: Bool { deliveries.last?.isAwaited ?? false }
         var served = 0
         var run = beginRun(of: lane)
         while !run.isEmpty {
@@ -60,6 +66,7 @@ extension CommandQueue {
                     case .readThen(let tell), .changedThen(let tell):
                         // What `tell` runs is not part of the command: others may have the turn meanwhile.
                         giveTurnBack(of: TurnWord.currentThread, afterChange: false)
+                        deliver()
                         return tell()
                     case .kept: return
                     }
@@ -67,15 +74,14 @@ extension CommandQueue {
                 spent.append(command)
                 served += 1
                 let turn = turn
-                if turn.waiting > command.priority.level || turn.isSuspended { break }
+                if turn.waiting > command.priority.level || turn.isSuspended || isAwaited { break }
             }
-            switch endRun(&run, of: lane, served: served) {
+            switch endRun(&run, of: lane, served: served, toDeliver: isAwaited) {
             case .goOn: break
             case .leave: return
             case .stay:
                 spent.removeAll()
-                for delivery in deliveries { delivery.deliver() }
-                deliveries.removeAll()
+                deliver()
                 awaitCommand()
                 run = beginRun(of: lane)
             }
@@ -116,19 +122,21 @@ extension CommandQueue {
 
     /// Keeps the turn for more of the lane's commands if they are next, else gives it back.
     ///
-    /// If nothing waits, the block stays for a moment: it is as if it was on its way again.
-    private func endRun(_ run: inout CommandRun, of lane: Lane, served: Int) -> Next {
+    /// If nothing waits, the block stays for a moment: it is as if it was on its way again. So it is if its commands are
+    /// next, but somebody waits to be told of the last one.
+    private func endRun(_ run: inout CommandRun, of lane: Lane, served: Int, toDeliver: Bool) -> Next {
         carryOut { line, errands in
             defer { settle(&line, &errands) }
             line.putBack(&run, to: lane)
             let best = line.best
             let mayGoOn = line.mayGoOn(served: served)
-            if mayGoOn, let best, best.runs(in: lane), !line.isSuspended {
+            let isNext = best?.runs(in: lane) ?? true
+            if mayGoOn, best != nil, isNext, !line.isSuspended, !toDeliver {
                 run = line.takeRun(of: lane)
                 return .goOn
             }
             _ = word.subtractReleasing(TurnWord.currentThread)
-            let stays = mayGoOn && best == nil
+            let stays = mayGoOn && (best == nil || isNext && toDeliver)
             line.left(lane, staying: stays)
             return stays ? .stay : .leave
         }

@@ -24,8 +24,9 @@ extension CommandQueue where Value: Sendable {
         case .busy: break
         }
         return unsafe await submitAwaited(priority) { address, resume in
-            unsafe resume(Result(of: body, with: &address.assumingMemoryBound(to: Value.self).pointee))
-            return isChange ? .changed : .read
+            let result = unsafe Result(of: body, with: &address.assumingMemoryBound(to: Value.self).pointee)
+            // When the task goes on, its command is over.
+            return isChange ? .changedThen { resume(result) } : .readThen { resume(result) }
         }
     }
 
@@ -59,7 +60,7 @@ extension CommandQueue where Value: Sendable {
         }
     }
 
-    /// Waits in line for `work`, which gets the value's address and must resume the task. A cancelled task leaves the line.
+    /// Waits in line for `work`, which gets the value's address and must resume the task in the end. A cancelled task leaves the line.
     private func submitAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ work:
@@ -124,13 +125,13 @@ enum TaskOwner {
     /// The bodies that the current task is in, as holders of turns, the outermost first.
     @TaskLocal static var current: [UInt64] = []
 
-    private static let made = Protected(UInt64(1))
+    private static let made = Protected(UInt64(0))
 
-    /// A new owner. Its number differs from `elsewhere` and, being small, from that of every thread.
+    /// A new owner: there was none with its number before.
     static func make() -> UInt64 {
         made.write { made in
-            made = made % (1 << 20) + 1
-            return (made + 1) << 8
+            made += 1
+            return TurnWord.task | made << 8
         }
     }
 }

@@ -26,10 +26,14 @@ extension CommandQueue {
         defer { WaitGraph.shared.endWaiting(for: word) }
         let parker = Parker()
         let command = PendingCommand(priority, of: parker)
-        carryOut { line, errands in
+        let isAccepted = carryOut { line, errands in
+            // The last look at this was without the lock.
+            if turn.isClosed { return false }
             line.append(command)
             settle(&line, &errands)
+            return true
         }
+        if !isAccepted { return .valueContainerDeinited }
         while true {
             let isInTime = parker.park(until: deadline)
             if takeTurn(woken: command, isInTime ? backoff : .none, orLeave: !isInTime) { return nil }
@@ -104,7 +108,7 @@ extension CommandQueue {
             let answer = change(&line, &errands)
             // Once the value changes no more.
             let seen = turn
-            if seen.isClosed, seen.isFree, line.best == nil { listeners = line.endListening() }
+            if seen.isClosed, seen.isFree, line.isEmpty { listeners = line.endListening() }
             return answer
         }
         carryOut(errands)

@@ -34,10 +34,13 @@ extension TurnWord {
     /// The holder of a manual command whose closure has returned: no thread, until its `done` is called.
     static var elsewhere: UInt64 { 1 << 8 }
 
+    /// What all `TaskOwner`s have, and no other holder.
+    static var task: UInt64 { 1 << 63 }
+
     /// The calling thread, as a holder. It is also the whole word of a turn that this thread has alone.
     @inlinable
     static var currentThread: UInt64 {
-        // Four low bits are zero in an identity, four high ones too: shifted, it leaves eight low bits for the rest.
+        // Four low bits are zero in an identity, eight high ones too: shifted, it leaves eight low bits for the rest.
         currentThreadIdentity() << 4
     }
 
@@ -61,8 +64,8 @@ extension TurnWord {
 
     var isFree: Bool { holder == 0 }
 
-    /// The holder is a `TaskOwner`: its numbers lie below those of all threads, and above `elsewhere`.
-    var isHeldByTask: Bool { holder > Self.elsewhere && holder < 1 << 30 }
+    /// The holder is a `TaskOwner`.
+    var isHeldByTask: Bool { bits & Self.task != 0 }
 
     /// The level of the highest priority in line; 0 when nobody waits.
     var waiting: UInt64 {

@@ -171,6 +171,9 @@ extension WaitingLine {
     /// How many commands wait in line.
     package var count: Int { threads.count + laneCount }
 
+    /// Whether nobody waits, also in no lane that is late and has no place in line.
+    var isEmpty: Bool { threads.isEmpty && lanes.allSatisfy(\.isEmpty) }
+
     /// How many commands of target queues wait in line.
     var laneCount: Int { lanes.reduce(0) { count, lane in count + lane.count } }
 

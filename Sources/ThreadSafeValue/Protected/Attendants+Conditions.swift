@@ -29,23 +29,28 @@ extension Attendants {
         }
     }
 
-    /// Ends the wait for a condition.
+    /// Ends the wait for conditions.
     ///
-    /// - Returns: whether it is the caller that has ended it.
-    func settle(_ condition: Condition<Value>) -> Bool {
+    /// - Returns: those for which it is the caller that has ended it.
+    func settle(_ ended: [Condition<Value>]) -> [Condition<Value>] {
         lock.around {
-            if condition.isSettled { return false }
-            condition.isSettled = true
-            conditions.removeAll { $0 === condition }
+            let settled = ended.filter { !$0.isSettled }
+            for condition in settled { condition.isSettled = true }
+            conditions.removeAll { $0.isSettled }
             if conditions.isEmpty { attention.set(Attention.toConditions, to: false) }
-            return true
+            return settled
         }
     }
 
     /// Ends the wait for all conditions that a new value meets; the caller holds the value's lock.
-    func settleConditions(with value: Value) -> [Condition<Value>] {
-        // Conditions are asked outside the `lock`, as they may do anything. None can be added meanwhile.
-        lock.around { conditions }.filter { $0.isMet(value) && settle($0) }
+    ///
+    /// - Returns: those, and all that were asked. What these have captured may run code of its own when it goes away, so they
+    ///   are let go when the value's lock is free.
+    func settleConditions(with value: Value) -> (met: [Condition<Value>], asked: [Condition<Value>]) {
+        // Asked outside the `lock`, as they may do anything. None can be added meanwhile.
+        let asked = lock.around { conditions }
+        let met = asked.filter { $0.isMet(value) }
+        return (met.isEmpty ? [] : settle(met), asked)
     }
 }
 
@@ -61,7 +66,7 @@ extension ProtectedStorage {
         attendants.add(condition)
         unlock()
         if case .at(let time) = deadline, condition.parking.wait(timeout: time) == .timedOut {
-            return !attendants.settle(condition)
+            return attendants.settle([condition]).isEmpty
         }
         if deadline == .never { condition.parking.wait() }
         return true

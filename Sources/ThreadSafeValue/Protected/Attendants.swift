@@ -40,7 +40,8 @@ extension Attendants: @unchecked Sendable {}
 extension Attendants {
     /// What is to be told, outside the value's lock, after a change.
     struct News {
-        fileprivate var met: [Condition<Value>]
+        fileprivate var met: [Condition<Value>] = []
+        fileprivate var asked: [Condition<Value>] = []
         fileprivate var delivery: ChangeHub<Value>.Delivery?
 
         func deliver() {
@@ -53,9 +54,10 @@ extension Attendants {
     func note(_ value: Value) -> News? {
         let bits = attention.load()
         if bits & (Attention.toConditions | Attention.toChanges) == 0 { return nil }
-        let met = bits & Attention.toConditions == 0 ? [] : settleConditions(with: value)
-        let delivery = bits & Attention.toChanges == 0 ? nil : listeners.record(value)
-        return News(met: met, delivery: delivery)
+        var news = News()
+        if bits & Attention.toConditions != 0 { (news.met, news.asked) = settleConditions(with: value) }
+        if bits & Attention.toChanges != 0 { news.delivery = listeners.record(value) }
+        return news
     }
 
     /// The value goes away, and nobody accesses it any more.

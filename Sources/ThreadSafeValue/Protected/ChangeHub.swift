@@ -43,6 +43,9 @@ extension ChangeHub {
         fileprivate var replaced = [Value]()
         fileprivate var waiting = [CheckedContinuation<Void, Never>]()
 
+        /// Whether somebody waits for it.
+        var isAwaited: Bool { !waiting.isEmpty }
+
         /// Wakes the listeners. No lock may be held.
         func deliver() {
             for continuation in waiting { continuation.resume() }

@@ -71,7 +71,7 @@ extension Protected {
     /// Other threads may change the value again before this one goes on.
     ///
     /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
-    ///   value, and should be quick. Crashes if the calling thread is accessing the value already.
+    ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling thread is accessing the value already.
     /// - Parameter condition: Whether this is the value to wait for.
     public func wait(until condition: @escaping @Sendable (Value) -> Bool) {
         _ = storage.wait(until: condition, by: .never)
@@ -86,7 +86,7 @@ extension Protected {
     /// Other threads may change the value again before this one goes on.
     ///
     /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
-    ///   value, and should be quick. Crashes if the calling thread is accessing the value already, unless the time-out is
+    ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling thread is accessing the value already, unless the time-out is
     ///   zero.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for. It may be tested a last time while this returns.

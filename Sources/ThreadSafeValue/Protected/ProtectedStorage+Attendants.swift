@@ -12,12 +12,32 @@ extension ProtectedStorage {
     @usableFromInline
     @inline(never)
     func unlockAttended(afterChange isChange: Bool) {
+        unlockToTell(afterChange: isChange)()
+    }
+
+    /// Gives the lock back.
+    ///
+    /// - Returns: what tells those who wait, to be called when the caller has given all its locks back.
+    private func unlockToTell(afterChange isChange: Bool) -> () -> Void {
         // Somebody has set the word, so there are attendants.
         let attendants = attendants
         let news = isChange ? unsafe attendants.note(value.pointee) : nil
         unlockUnattended()
-        attendants.tellLockIsFree()
-        news?.deliver()
+        return {
+            attendants.tellLockIsFree()
+            news?.deliver()
+        }
+    }
+
+    /// Gives the lock back after an access that may have changed the value, one of several that the caller holds.
+    ///
+    /// - Returns: what tells those who wait, to be called when the caller has given all its locks back.
+    @usableFromInline
+    @inline(never)
+    func commitToTell() -> () -> Void {
+        if isAttended { return unlockToTell(afterChange: true) }
+        unlockUnattended()
+        return {}
     }
 
     /// Those who wait. Made when somebody waits for the first time.

@@ -34,8 +34,9 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     second.storage.lock()
     if upper < lower { first.storage.lock() }
     defer {
-        first.storage.commit()
-        second.storage.commit()
+        let tells = (first.storage.commitToTell(), second.storage.commitToTell())
+        tells.0()
+        tells.1()
     }
     return try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
 }
@@ -89,7 +90,7 @@ public func withLocked<each Value, Result: ~Copyable, Failure: Error>(
     for (lower, upper) in zip(storages, storages.dropFirst()) where lower === upper { failNamedTwice() }
     for storage in storages { storage.lock() }
     defer {
-        for storage in storages { storage.commit() }
+        for tell in storages.map({ $0.commitToTell() }) { tell() }
     }
 
     // Moved out and in again, the values are not copied, so that a collection is changed in place.
@@ -102,7 +103,7 @@ public func withLocked<each Value, Result: ~Copyable, Failure: Error>(
 @usableFromInline
 protocol LockableStorage: AnyObject {
     func lock()
-    func commit()
+    func commitToTell() -> () -> Void
 }
 
 extension ProtectedStorage: LockableStorage {}

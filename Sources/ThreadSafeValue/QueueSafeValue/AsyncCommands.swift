@@ -115,9 +115,11 @@ extension AsyncCommands {
         newValue: Value,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> AsyncCommand {
-        unsafe submit(endsRun: commandClosure != nil, orFail: commandClosure) { address in
+        // Holds the old value after the exchange, until the command goes away: without the turn.
+        var exchanged = newValue
+        return unsafe submit(endsRun: commandClosure != nil, orFail: commandClosure) { address in
             guard let address = unsafe address else { return .cancelled(commandClosure) }
-            unsafe address.assumingMemoryBound(to: Value.self).pointee = newValue
+            unsafe swap(&address.assumingMemoryBound(to: Value.self).pointee, &exchanged)
             guard let commandClosure else { return .changed }
             return .changedThen { commandClosure(.success(newValue)) }
         }

@@ -79,10 +79,13 @@ extension AwaitCommands {
     @inlinable
     @discardableResult
     public func set(newValue: Value) async -> Result<UpdatedValue, QueueSafeValueError> {
-        await queue.performAwaited(priority, isChange: true) { value in
-            value = newValue
-            return value
+        // The old value comes out, so that it goes away when the turn has been given back.
+        let result = await queue.performAwaited(priority, isChange: true) { value in
+            var old = newValue
+            swap(&value, &old)
+            return (updated: value, old: old)
         }
+        return result.map(\.updated)
     }
 
     /// Changes the value in place, in a closure that has it to itself.

@@ -9,7 +9,7 @@ extension Scenario {
 
     /// The scenarios that are explored exhaustively.
     static var all: [Scenario] {
-        waits + asyncs + mixtures + manuals + closings + bounds + mistakes + endings + suspensions
+        waits + asyncs + mixtures + manuals + closings + bounds + mistakes + endings + suspensions + listening
     }
 
     private static var endings: [Scenario] {
@@ -100,6 +100,59 @@ extension Scenario {
             Scenario(
                 "two threads with two waits each",
                 threads: [[.wait(.lowest), .wait(.highest)], [.wait(.lowest), .wait(.lowest, .map)]]
+            ),
+        ]
+    }
+
+    private static var listening: [Scenario] {
+        [
+            Scenario("listening to waits", isListenedTo: true, threads: [[.wait(.lowest), .close(0)], [.wait(.highest)]]),
+            Scenario(
+                "listening to waits, one of which reads",
+                isListenedTo: true,
+                preemptions: 4,
+                threads: [[.wait(.lowest, .get)], [.wait(.lowest, .left), .close(0)], [.complete(.calling)]]
+            ),
+            Scenario(
+                "listening to a run",
+                queues: [1],
+                batch: 3,
+                isListenedTo: true,
+                preemptions: 4,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .close(0)]]
+            ),
+            Scenario(
+                "listening to a wait and a run",
+                queues: [1],
+                isListenedTo: true,
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0, .get), .close(0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "listening to a run that is held back",
+                queues: [1],
+                isListenedTo: true,
+                preemptions: 4,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .close(0)], [.hold(0), .letGo(0)]]
+            ),
+            Scenario(
+                "listening while a command is cancelled",
+                queues: [1],
+                isListenedTo: true,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(1), .close(0)]]
+            ),
+            Scenario(
+                "listening while a wait is out of time",
+                isListenedTo: true,
+                threads: [[.wait(.lowest), .close(0)], [.waitBriefly(.highest)]]
+            ),
+            Scenario(
+                "listening while a queue is late",
+                queues: [1, 1],
+                jumps: [keeping],
+                isListenedTo: true,
+                preemptions: 3,
+                threads: [[.suspend(0), .async(.highest, 0), .async(.lowest, 1), .close(0), .resume(0)]]
             ),
         ]
     }

@@ -14,6 +14,8 @@ struct Scenario {
     let patience: Patience
     let commands: [Command]
     let values: Int
+    /// Whether somebody listens to the changes of its values.
+    let isListenedTo: Bool
     /// How many preemptions its exploration is bounded to; `nil` if every schedule is looked at.
     let preemptions: Int?
 
@@ -23,12 +25,14 @@ struct Scenario {
         jumps: [UInt64] = [],
         batch: Int = 2,
         spins: Int = 0,
+        isListenedTo: Bool = false,
         preemptions: Int? = nil,
         threads: [[Action]]
     ) {
         self.name = name
         self.queues = queues
         self.preemptions = preemptions
+        self.isListenedTo = isListenedTo
         self.jumps = jumps
         var patience = Patience()
         patience.batch = batch
@@ -124,6 +128,14 @@ extension Command {
         case .fail: .failed
         case .manual(.dropping): .dropped
         default: doneWasDropped ? .dropped : .success
+        }
+    }
+
+    /// Whether it changes the value if it runs.
+    var isChange: Bool {
+        switch body {
+        case .get, .map: false
+        default: true
         }
     }
 

@@ -24,6 +24,7 @@ final class Stage: @unchecked Sendable {
     private let scenario: Scenario
     private var containers: [QueueSafeValue<Cell>?] = []
     private var schedules: [Schedules] = []
+    private var listeners: [ChangeHub<Cell>] = []
     private let queues: [DispatchQueue]
 
     /// The `done` closures that were left to others.
@@ -54,6 +55,10 @@ final class Stage: @unchecked Sendable {
         for _ in 0..<scenario.values {
             let value = QueueSafeValue(value: Cell(), patience: scenario.patience)
             containers.append(value)
+            if scenario.isListenedTo {
+                listeners.append(value.queue.listeners)
+                value.queue.listeners.listen()
+            }
             schedules.append(Schedules(wait: value.wait, async: queues.map(value.async(performIn:))))
         }
         mayLeave = scenario.commands.count { if case .left = $0.body { true } else { false } }
@@ -79,7 +84,13 @@ final class Stage: @unchecked Sendable {
         for (number, schedule) in schedules.enumerated() {
             if let rest = schedule.wait.queue.rest { world.fail("at the end value \(number): \(rest)") }
         }
+        for (number, hub) in listeners.enumerated() {
+            let changes = world.monitor.changes(of: number)
+            if hub.changes != changes { world.fail("those who listen heard of \(hub.changes) changes, not of \(changes)") }
+            if hub.isFinished != (containers[number] == nil) { world.fail("those who listen don't know the end") }
+        }
         guard world.failure == nil else { return }
+        listeners = []
         containers = []
         schedules = []
         left = []

@@ -232,6 +232,11 @@ extension Monitor {
         closeEnded |= 1 << value
     }
 
+    /// How often the commands have changed a value.
+    func changes(of value: Int) -> UInt64 {
+        UInt64(notes.count { $0.ran && $0.command.value == value && $0.command.isChange })
+    }
+
     /// At the end of an execution each command has completed once.
     func checkEnd() {
         for note in notes where note.phase != .ended || note.completions != 1 {
