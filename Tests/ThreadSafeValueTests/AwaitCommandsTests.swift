@@ -41,6 +41,34 @@ struct AwaitCommandsTests {
         #expect(isSame == .success(true))
     }
 
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test func `A command that had to wait is over when its task goes on`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let executor = AskingExecutor(value)
+        for number in 1...100 {
+            let blocker = Blocker(value)
+            let task = Task(executorPreference: executor) {
+                let result = await value.async.highestPriority.set { $0 += 1 }
+                // A listener that comes now hears of what comes now.
+                var iterator = value.changes(buffering: .unbounded).makeAsyncIterator()
+                #expect(value.wait(timeout: .seconds(0)).highestPriority.get() == result)
+                value.wait.highestPriority.set { $0 += 1_000 }
+                #expect(await iterator.next() == number + number * 1_000)
+                return result
+            }
+            try await onThreadOfItsOwn {
+                try poll("the command waits") { value.pendingCommandCount(.highest) == 1 }
+                executor.isAsking.wrappedValue = true
+                blocker.end()
+                try poll("the task goes on") { !executor.isAsking.wrappedValue }
+            }
+            #expect(await task.value == .success(number + (number - 1) * 1_000))
+        }
+        // Whoever is asked to let the task go on finds the turn free.
+        #expect(executor.answers.entries.count == 100)
+        #expect(executor.answers.entries.allSatisfy { $0 })
+    }
+
     @Test func `Thousands of tasks wait without blocking the pool, and lose nothing`() async {
         let value = QueueSafeValue(value: 0)
         await withTaskGroup(of: Void.self) { group in
@@ -184,4 +212,29 @@ struct AwaitCommandsTests {
 /// Tells threads apart, also in async code.
 private enum ThreadName {
     static var current: ObjectIdentifier { ThreadID.current }
+}
+
+/// Asks for the turn of a value when it is to let a task go on.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class AskingExecutor: TaskExecutor {
+    let isAsking = Protected(false)
+    let answers = Log<Bool>()
+    private let value: QueueSafeValue<Int>
+    private let queue = DispatchQueue(label: "executor")
+
+    init(_ value: QueueSafeValue<Int>) {
+        self.value = value
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        if isAsking.exchange(false) {
+            if case .success = value.wait(timeout: .seconds(0)).highestPriority.get() {
+                answers.add(true)
+            } else {
+                answers.add(false)
+            }
+        }
+        let (job, executor) = unsafe (UnownedJob(job), asUnownedTaskExecutor())
+        queue.async { unsafe job.runSynchronously(on: executor) }
+    }
 }

@@ -275,10 +275,11 @@ struct ProtectedChangesTests {
     @Test("A mailbox keeps the newest in order, as a plain list does")
     func mailbox() {
         var random = SeededRandom()
-        for capacity in [1, 2, 3, 7, .max] {
+        for capacity in [1, 2, 3, 7, 300, 1_000, .max] {
             var (mailbox, model) = (Mailbox<Int>(capacity: capacity), [Int]())
-            for count in 0..<2_000 {
-                if Bool.random(using: &random) {
+            for count in 0..<6_000 {
+                // It fills up for a while, then it becomes empty.
+                if Int.random(in: 0..<4, using: &random) < (count % 2_000 < 1_000 ? 3 : 1) {
                     model.append(count)
                     let expected = model.count > capacity ? model.removeFirst() : nil
                     #expect(mailbox.put(count) == expected, "TEST_SEED=\(random.seed)")
@@ -295,17 +296,4 @@ private struct Step: Transitionable, Equatable {
     var number: Int
 
     func canTransition(to next: Step) -> Bool { next.number == number + 1 }
-}
-
-/// Does something when it goes away.
-private final class Last: Sendable {
-    private let whenGone: @Sendable () -> Void
-
-    init(whenGone: @escaping @Sendable () -> Void) {
-        self.whenGone = whenGone
-    }
-
-    deinit {
-        whenGone()
-    }
 }

@@ -21,6 +21,32 @@ struct ProtectedSeveralTests {
         #expect(taken.wrappedValue.sorted() == [5] + Array(10..<8_010))
     }
 
+    @Test("An old value goes away when all locks are free, and may use every value", arguments: [2, 3, 4])
+    func oldValue(count: Int) async {
+        await #expect(processExitsWith: .success) { [count = count as Int] in
+            giveUp(afterSeconds: 60)
+            Self.replaceOld(amongst: count)
+        }
+    }
+
+    private static func replaceOld(amongst count: Int) {
+        let (number, text, list) = (Protected(0), Protected(""), Protected([0]))
+        let last = Protected<Last?>(nil)
+        let seen = Log<Int>()
+        // Its mailbox has the value before, until the next one comes.
+        let changes = last.changes
+        for _ in 0..<4 {
+            let next = Last { seen.add(number.wrappedValue + text.wrappedValue.count + list.wrappedValue.count) }
+            switch count {
+            case 2: withLocked(last, number) { last, _ in last = next }
+            case 3: withLocked(last, number, text) { last, _, _ in last = next }
+            default:
+                withLocked(last, number, text, list) { (values: inout (Last?, Int, String, [Int])) in values.0 = next }
+            }
+        }
+        withExtendedLifetime(changes) { precondition(seen.entries == [1, 1, 1]) }
+    }
+
     @Test("A swap exchanges two values, and with itself changes nothing")
     func swap() {
         let (first, second) = (Protected("a"), Protected("b"))

@@ -247,6 +247,36 @@ struct ProtectedWaitingTests {
         #expect(received.wrappedValue.sorted() == Array(0..<1_000))
     }
 
+    @Test("What a condition has captured goes away without the lock, also when its time is over while it is asked")
+    func captured() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 60)
+            let value = Protected(0)
+            let (isAsked, mayAnswer) = (Door(), Door())
+            let seen = Log<Int>()
+            let waiter = RunningThread {
+                let isMet = value.hasMet(within: .seconds(1)) {
+                    [last = Last { seen.add(value.wrappedValue) }] number in
+                    withExtendedLifetime(last) {
+                        if number == 1 {
+                            isAsked.open()
+                            mayAnswer.waitUntilOpen()
+                        }
+                        return false
+                    }
+                }
+                #expect(!isMet)
+            }
+            try poll("the condition is there") { value.isAttended }
+            let writer = RunningThread { value.wrappedValue = 1 }
+            isAsked.waitUntilOpen()
+            waiter.join()
+            mayAnswer.open()
+            writer.join()
+            #expect(seen.entries == [1])
+        }
+    }
+
     @Test("Waits and time-outs leave nothing behind")
     func leavesNothing() {
         let tally = Counted.Tally()

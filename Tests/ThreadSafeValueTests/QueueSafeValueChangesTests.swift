@@ -206,6 +206,86 @@ struct QueueSafeValueChangesTests {
         }
     }
 
+    @Test("A loop goes on as long as a command waits for a queue that was late")
+    func lateQueue() async throws {
+        var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
+        let (suspended, other) = (DispatchQueue(label: "suspended"), DispatchQueue(label: "other"))
+        var iterator = value!.changes(buffering: .unbounded).makeAsyncIterator()
+        suspended.suspend()
+        value!.async(performIn: suspended).highestPriority.set { $0 += 100 }
+        // It goes first, once the other was waited for in vain.
+        value!.async(performIn: other).lowestPriority.set { $0 += 1 }
+        #expect(await iterator.next() == 1)
+        value = nil
+        try await onThreadOfItsOwn { other.sync {} }
+        suspended.resume()
+        #expect(await iterator.next() == 101)
+        #expect(await iterator.next() == nil)
+    }
+
+    @Test("Who waits for a change hears of it before the next command on that queue, and before the completion")
+    func atOnce() async throws {
+        let value = QueueSafeValue(value: 0)
+        let queue = DispatchQueue(label: "changes")
+        for _ in 0..<20 {
+            let (heard, isOver) = (Log<Int>(), Door())
+            let changes = value.changes(buffering: .unbounded)
+            let loop = Task {
+                for await number in changes {
+                    heard.add(number)
+                    if number == 3 { return }
+                }
+            }
+            @Sendable func expectHeard(_ numbers: [Int]) {
+                do { try poll("the loop has heard \(numbers)") { heard.entries == numbers } } catch {
+                    Issue.record(error)
+                }
+            }
+            try await onThreadOfItsOwn {
+                queue.suspend()
+                let async = value.async(performIn: queue).lowestPriority
+                async.set { $0 = 1 }
+                async.set { number in
+                    expectHeard([1])
+                    number = 2
+                }
+                async.set(accessClosure: { $0 = 3 }) { _ in
+                    expectHeard([1, 2, 3])
+                    isOver.open()
+                }
+                queue.resume()
+                isOver.waitUntilOpen()
+            }
+            await loop.value
+        }
+    }
+
+    @Test("An old value goes away without the turn, whoever replaces it")
+    func replacedByAll() async throws {
+        let answers = Log<String>()
+        let value = QueueSafeValue<Last?>(value: nil)
+        let queue = DispatchQueue(label: "changes")
+        @Sendable func last(_ name: String) -> Last {
+            Last { [unowned value] in
+                if case .success = value.wait.highestPriority.map(completion: { _ in 0 }) { answers.add(name) }
+            }
+        }
+        value.wait.lowestPriority.set(newValue: last("replaced by wait"))
+        value.wait.lowestPriority.set(newValue: last("replaced by async"))
+        value.async(performIn: queue).lowestPriority.set(newValue: last("replaced by async with a completion"))
+        let isOver = Door()
+        value.async(performIn: queue).lowestPriority.set(newValue: last("replaced by await")) { _ in isOver.open() }
+        try await onThreadOfItsOwn { isOver.waitUntilOpen() }
+        await value.async.lowestPriority.set(newValue: nil)
+        try await onThreadOfItsOwn { queue.sync {} }
+        #expect(
+            Set(answers.entries) == [
+                "replaced by wait", "replaced by async", "replaced by async with a completion", "replaced by await",
+            ]
+        )
+        withExtendedLifetime(value) {}
+    }
+
     @Test("An old value goes away without the turn, and may use the value then")
     func replacedWithoutTurn() async {
         let answers = Log<Bool>()
@@ -240,18 +320,5 @@ struct QueueSafeValueChangesTests {
             withExtendedLifetime(changes) {}
         }
         #expect(tally.alive == 0)
-    }
-}
-
-/// Does something when it goes away.
-private final class Last: Sendable {
-    private let whenGone: @Sendable () -> Void
-
-    init(whenGone: @escaping @Sendable () -> Void) {
-        self.whenGone = whenGone
-    }
-
-    deinit {
-        whenGone()
     }
 }

@@ -154,7 +154,7 @@ struct QueueSafeValueStandstillTests {
     )
     func fullPoolOfSerialQueues(isInteractive: Bool) async {
         await #expect(processExitsWith: .success) { [isInteractive = isInteractive as Bool] in
-            giveUp(afterSeconds: 30)
+            giveUp(afterSeconds: 120)
             let value = QueueSafeValue(value: 0)
             let blocker = Blocker(value)
             let suspended = DispatchQueue(label: "suspended")
@@ -166,7 +166,7 @@ struct QueueSafeValueStandstillTests {
                     value.wait.lowestPriority.set { $0 += 1 }
                 }
             }
-            try poll(seconds: 10, "more threads wait than the pool has left") { value.pendingCommandCount > 255 }
+            try poll(seconds: 90, "more threads wait than the pool has left") { value.pendingCommandCount > 255 }
             blocker.end()
             group.wait()
             #expect(value.wait.lowestPriority.get() == .success(300))

@@ -106,7 +106,11 @@ extension Scenario {
 
     private static var listening: [Scenario] {
         [
-            Scenario("listening to waits", isListenedTo: true, threads: [[.wait(.lowest), .close(0)], [.wait(.highest)]]),
+            Scenario(
+                "listening to waits",
+                isListenedTo: true,
+                threads: [[.wait(.lowest), .close(0)], [.wait(.highest)]]
+            ),
             Scenario(
                 "listening to waits, one of which reads",
                 isListenedTo: true,

@@ -86,7 +86,9 @@ final class Stage: @unchecked Sendable {
         }
         for (number, hub) in listeners.enumerated() {
             let changes = world.monitor.changes(of: number)
-            if hub.changes != changes { world.fail("those who listen heard of \(hub.changes) changes, not of \(changes)") }
+            if hub.changes != changes {
+                world.fail("those who listen heard of \(hub.changes) changes, not of \(changes)")
+            }
             if hub.isFinished != (containers[number] == nil) { world.fail("those who listen don't know the end") }
         }
         guard world.failure == nil else { return }
