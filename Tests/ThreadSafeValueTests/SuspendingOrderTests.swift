@@ -18,8 +18,8 @@ struct SuspendingOrderTests {
             let blocker = Blocker(value)
             for index in 0..<200 {
                 value.async(performIn: queue).mediumPriority.set { [weak value] _ in
-                    ran.add(index)
                     if index == suspending { value?.suspend() }
+                    ran.add(index)
                 }
             }
             blocker.end()
