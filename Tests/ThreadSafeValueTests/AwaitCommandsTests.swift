@@ -44,7 +44,12 @@ struct AwaitCommandsTests {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `A command that had to wait is over when its task goes on`() async throws {
         let value = QueueSafeValue(value: 0)
-        let executor = AskingExecutor(value)
+        let (isAsking, answers) = (Protected(false), Log<Bool>())
+        let executor = QueueExecutor {
+            guard isAsking.exchange(false) else { return }
+            let answer = value.wait(timeout: .seconds(0)).highestPriority.get()
+            answers.add(answer != .failure(.timedOut) && answer != .failure(.reentrantCommand))
+        }
         for number in 1...100 {
             let blocker = Blocker(value)
             let task = Task(executorPreference: executor) {
@@ -58,15 +63,15 @@ struct AwaitCommandsTests {
             }
             try await onThreadOfItsOwn {
                 try poll("the command waits") { value.pendingCommandCount(.highest) == 1 }
-                executor.isAsking.wrappedValue = true
+                isAsking.wrappedValue = true
                 blocker.end()
             }
             #expect(await task.value == .success(number + (number - 1) * 1_000))
-            executor.isAsking.wrappedValue = false
+            isAsking.wrappedValue = false
         }
         // Whoever is asked to let the task go on finds the turn free. A task that was not suspended yet needs nobody.
-        #expect(!executor.answers.entries.isEmpty)
-        #expect(executor.answers.entries.allSatisfy { $0 })
+        #expect(!answers.entries.isEmpty)
+        #expect(answers.entries.allSatisfy { $0 })
     }
 
     @Test func `Thousands of tasks wait without blocking the pool, and lose nothing`() async {
@@ -212,29 +217,4 @@ struct AwaitCommandsTests {
 /// Tells threads apart, also in async code.
 private enum ThreadName {
     static var current: ObjectIdentifier { ThreadID.current }
-}
-
-/// Asks for the turn of a value when it is to let a task go on.
-@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-private final class AskingExecutor: TaskExecutor {
-    let isAsking = Protected(false)
-    let answers = Log<Bool>()
-    private let value: QueueSafeValue<Int>
-    private let queue = DispatchQueue(label: "executor")
-
-    init(_ value: QueueSafeValue<Int>) {
-        self.value = value
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        if isAsking.exchange(false) {
-            if case .success = value.wait(timeout: .seconds(0)).highestPriority.get() {
-                answers.add(true)
-            } else {
-                answers.add(false)
-            }
-        }
-        let (job, executor) = unsafe (UnownedJob(job), asUnownedTaskExecutor())
-        queue.async { unsafe job.runSynchronously(on: executor) }
-    }
 }

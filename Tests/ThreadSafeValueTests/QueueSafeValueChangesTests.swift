@@ -230,7 +230,7 @@ struct QueueSafeValueChangesTests {
         for _ in 0..<20 {
             let (heard, isOver) = (Log<Int>(), Door())
             let changes = value.changes(buffering: .unbounded)
-            let loop = Task {
+            let loop = OwnThreads.run {
                 for await number in changes {
                     heard.add(number)
                     if number == 3 { return }

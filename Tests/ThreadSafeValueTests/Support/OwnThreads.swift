@@ -15,17 +15,6 @@ enum OwnThreads {
     }
 }
 
-@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-private final class QueueExecutor: TaskExecutor {
-    static let shared = QueueExecutor()
-    private let queue = DispatchQueue(label: "tasks", attributes: .concurrent)
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-}
-
 /// Runs a closure on a thread of its own while the caller's task is suspended: a test that blocks must not take a thread of
 /// the pool that its own tasks need.
 func onThreadOfItsOwn<Answer: Sendable>(_ body: @escaping @Sendable () throws -> Answer) async throws -> Answer {
