@@ -171,6 +171,7 @@ struct QueueSafeValueStandstillTests {
             group.wait()
             #expect(value.wait.lowestPriority.get() == .success(300))
             suspended.resume()
+            suspended.sync {}
         }
     }
 }
