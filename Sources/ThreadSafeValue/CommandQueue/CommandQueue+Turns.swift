@@ -203,14 +203,13 @@ extension CommandQueue {
     private func mayPass(_ seen: TurnWord, _ priority: CommandPriority) -> Bool {
         guard priority.level == seen.waiting else { return priority.level > seen.waiting && storage.allowsPassing }
         let time = now()
-        var bound = PassingBound(bits: storage.passingBound.load())
+        let bound = PassingBound(bits: storage.passingBound.load())
         guard bound.allows(priority, at: time) else { return false }
-        if bound.isUnset {
-            let unset = bound
-            bound = PassingBound(priority, until: time &+ storage.passing)
-            guard storage.passingBound.exchange(unset.bits, for: bound.bits) else { return false }
-        }
-        return bound.allows(priority, at: time)
+        guard bound.isUnset else { return true }
+        let first = PassingBound(priority, until: time &+ storage.passing)
+        // The time is read again: a thread that was held up before the exchange may have set the bound of somebody who came
+        // after its end, who would count as not passed yet.
+        return storage.passingBound.exchange(bound.bits, for: first.bits) && first.allows(priority, at: now())
     }
 
     /// Takes the turn for a parked thread that is there now, if it is next; if not, takes it out of the line if asked to.
