@@ -43,16 +43,17 @@ extension CommandQueue {
         var spent = CommandRun()
         // Those who listen are told without the turn too.
         var deliveries: [ChangeHub<Value>.Delivery] = []
+        // Whether somebody waits for that. Not asked of the list each time: without specialisation that is a lookup of its type.
+        var isAwaited = false
         func deliver() {
             for delivery in deliveries { delivery.deliver() }
             deliveries.removeAll()
+            isAwaited = false
         }
         defer {
             spent.removeAll()
             deliver()
         }
-        // Whether somebody waits for what is to be delivered.
-        var isAwaited: Bool { deliveries.last?.isAwaited ?? false }
         var served = 0
         var run = beginRun(of: lane)
         while !run.isEmpty {
@@ -60,7 +61,10 @@ extension CommandQueue {
             while var command = run.popFirst() {
                 if start(&command) {
                     let ending = execute(command)
-                    if ending.isChange, turn.isObserved, let delivery = recordChange() { deliveries.append(delivery) }
+                    if ending.isChange, turn.isObserved, let delivery = recordChange() {
+                        deliveries.append(delivery)
+                        isAwaited = delivery.isAwaited
+                    }
                     switch ending {
                     case .read, .changed: break
                     case .readThen(let tell), .changedThen(let tell):
