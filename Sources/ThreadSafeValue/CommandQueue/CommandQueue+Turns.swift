@@ -202,8 +202,9 @@ extension CommandQueue {
     /// Whether a newcomer may take a free turn before those who wait.
     private func mayPass(_ seen: TurnWord, _ priority: CommandPriority) -> Bool {
         guard priority.level == seen.waiting else { return priority.level > seen.waiting && storage.allowsPassing }
-        let time = now()
         let bound = PassingBound(bits: storage.passingBound.load())
+        // Not before the look: a bound that was set since would seem to lie ahead.
+        let time = now()
         guard bound.allows(priority, at: time) else { return false }
         guard bound.isUnset else { return true }
         let first = PassingBound(priority, until: time &+ storage.passing)
