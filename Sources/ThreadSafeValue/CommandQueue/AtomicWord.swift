@@ -68,6 +68,34 @@ extension AtomicWord {
     }
 }
 
+// A word may keep an object alive, whose address it holds from the first use on.
+extension AtomicWord {
+    /// The object that the word keeps; whoever needs it first makes it.
+    func object<Object: AnyObject>(orMake make: () -> Object) -> Object {
+        if load() == 0 {
+            let made = unsafe Unmanaged.passRetained(make())
+            if unsafe exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) {
+                return unsafe made.takeUnretainedValue()
+            }
+            // Another thread was faster.
+            unsafe made.release()
+        }
+        let bits = load()
+        // Changes nothing, but makes visible what the maker has written.
+        _ = exchangeAcquiring(bits, for: bits)
+        return unsafe Self.unmanaged(bits).takeUnretainedValue()
+    }
+
+    /// The object that the word has kept; there must be one. Nobody may use the word any more.
+    func takeObject<Object: AnyObject>() -> Object {
+        unsafe Self.unmanaged(load()).takeRetainedValue()
+    }
+
+    private static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
+        unsafe .fromOpaque(UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped)
+    }
+}
+
 /// A number that no other living thread has; its four lowest and its eight highest bits are zero.
 @inlinable
 func currentThreadIdentity() -> UInt64 {

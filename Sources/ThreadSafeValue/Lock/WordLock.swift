@@ -157,26 +157,12 @@ extension WordLock.Storage {
     @inline(never)
     static func deinitializeUsed(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }
-        let address = unsafe UnsafeRawPointer(bitPattern: UInt(room(storage).load())).unsafelyUnwrapped
-        unsafe Unmanaged<WaitingRoom>.fromOpaque(address).release()
+        let _: WaitingRoom = unsafe room(storage).takeObject()
     }
 
     /// Where threads sleep. Made when one has to for the first time.
     fileprivate static func waitingRoom(_ storage: UnsafeMutablePointer<Self>) -> WaitingRoom {
-        let word = unsafe room(storage)
-        if word.load() == 0 {
-            let made = unsafe Unmanaged.passRetained(WaitingRoom())
-            if unsafe word.exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) {
-                return unsafe made.takeUnretainedValue()
-            }
-            // Another thread was faster.
-            unsafe made.release()
-        }
-        let bits = word.load()
-        // Changes nothing, but makes visible what the maker has written.
-        _ = word.exchangeAcquiring(bits, for: bits)
-        let address = unsafe UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped
-        return unsafe Unmanaged.fromOpaque(address).takeUnretainedValue()
+        unsafe room(storage).object { WaitingRoom() }
     }
 
     // Addresses, and not `&storage.pointee.word`: that would be an access to the whole member, and several threads must

@@ -45,28 +45,17 @@ extension ProtectedStorage {
         let (word, attention) = unsafe withUnsafeMutablePointerToElements { lock in
             unsafe (AttendedLock.attendants(lock), AttendedLock.attention(lock))
         }
-        if word.load() == 0 {
-            let made = unsafe Unmanaged.passRetained(Attendants<Value>(attention: attention))
-            if unsafe word.exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) {
-                return unsafe made.takeUnretainedValue()
-            }
-            // Another thread was faster.
-            unsafe made.release()
-        }
-        let bits = word.load()
-        // Changes nothing, but makes visible what the maker has written.
-        _ = word.exchangeAcquiring(bits, for: bits)
-        let address = unsafe UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped
-        return unsafe Unmanaged.fromOpaque(address).takeUnretainedValue()
+        return word.object { Attendants<Value>(attention: attention) }
     }
 
     /// Ends the attendants with the value: nobody else can reach either any more.
     @usableFromInline
     @inline(never)
     func dismissAttendants() {
-        let bits = unsafe withUnsafeMutablePointerToElements { lock in unsafe AttendedLock.attendants(lock).load() }
-        let address = unsafe UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped
-        unsafe Unmanaged<Attendants<Value>>.fromOpaque(address).takeRetainedValue().dismiss()
+        let attendants: Attendants<Value> = unsafe withUnsafeMutablePointerToElements { lock in
+            unsafe AttendedLock.attendants(lock).takeObject()
+        }
+        attendants.dismiss()
     }
 }
 
