@@ -27,10 +27,7 @@ struct Backoff {
     var keepingProcessor: Backoff { Backoff(spins: spins, yields: 0) }
 
     /// About as long as it takes to park and to be woken.
-    static var beforeParking: Backoff {
-        let patience = Patience()
-        return Backoff(spins: patience.spins, yields: patience.yields)
-    }
+    static var beforeParking: Backoff { Patience().backoff }
 
     /// Whether no pause is left.
     var isOver: Bool { spins <= 0 && yields == 0 }

@@ -42,7 +42,7 @@ extension CommandQueueStorage {
         let buffer = create(minimumCapacity: 1) { _ in
             CommandQueueHeader(
                 line: Protected(WaitingLine(patience: patience)),
-                backoff: Backoff(spins: patience.spins, yields: patience.yields),
+                backoff: patience.backoff,
                 limit: limit,
                 passing: patience.passing,
                 allowsPassing: patience.overtakings == nil

@@ -5,8 +5,9 @@
 /// The bounds of the command queue, in one place. Times are in nanoseconds.
 package struct Patience: Sendable {
     /// How long newcomers of its own priority may pass a waiting command while the turn is free and the thread or
-    /// queue next in line is still on the way, from the first time that one does. Strict order alone would make each contended command cost a context
-    /// switch: 4,400 ns against 55 ns, measured. It is what Go's and parking_lot's mutexes do, with 1 ms and 0.5 ms.
+    /// queue next in line is still on the way, from the first time that one does. Strict order alone would make each
+    /// contended command cost a context switch: 4,400 ns against 55 ns, measured. It is what Go's and parking_lot's
+    /// mutexes do, with 1 ms and 0.5 ms.
     package var passing: UInt64 = 100_000
 
     /// How long a free turn is kept for a target queue that has not started, while something else waits.
@@ -26,6 +27,9 @@ package struct Patience: Sendable {
     package var overtakings: UInt32?
 
     package init() {}
+
+    /// What a thread does with `spins` and `yields`.
+    var backoff: Backoff { Backoff(spins: spins, yields: yields) }
 
     /// On a single processor nothing changes while a thread pauses.
     private static let isAlone = processorCount() == 1
