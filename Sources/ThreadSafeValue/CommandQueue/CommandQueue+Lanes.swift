@@ -134,8 +134,8 @@ extension CommandQueue {
             line.putBack(&run, to: lane)
             let best = line.best
             let mayGoOn = line.mayGoOn(served: served)
-            let isNext = best?.runs(in: lane) ?? true
-            if mayGoOn, best != nil, isNext, !line.isSuspended, !toDeliver {
+            let isNext = best?.runs(in: lane) ?? false
+            if mayGoOn, isNext, !line.isSuspended, !toDeliver {
                 run = line.takeRun(of: lane)
                 return .goOn
             }

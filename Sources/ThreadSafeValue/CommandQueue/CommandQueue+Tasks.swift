@@ -60,7 +60,8 @@ extension CommandQueue where Value: Sendable {
         }
     }
 
-    /// Waits in line for `work`, which gets the value's address and must resume the task in the end. A cancelled task leaves the line.
+    /// Waits in line for `work`, which gets the value's address and must resume the task in the end. A cancelled task leaves
+    /// the line.
     private func submitAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ work:

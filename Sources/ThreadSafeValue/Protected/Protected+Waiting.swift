@@ -71,7 +71,8 @@ extension Protected {
     /// Other threads may change the value again before this one goes on.
     ///
     /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
-    ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling thread is accessing the value already.
+    ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling
+    ///   thread is accessing the value already.
     /// - Parameter condition: Whether this is the value to wait for.
     public func wait(until condition: @escaping @Sendable (Value) -> Bool) {
         _ = storage.wait(until: condition, by: .never)
@@ -86,8 +87,8 @@ extension Protected {
     /// Other threads may change the value again before this one goes on.
     ///
     /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
-    ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling thread is accessing the value already, unless the time-out is
-    ///   zero.
+    ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling
+    ///   thread is accessing the value already, unless the time-out is zero.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for. It may be tested a last time while this returns.
     ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the value;
