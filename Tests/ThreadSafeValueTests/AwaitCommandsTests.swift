@@ -137,14 +137,25 @@ struct AwaitCommandsTests {
         #expect(await value.async.highestPriority.get() == .success(0))
     }
 
-    @Test func `A cancellation that races the submission is not lost`() async {
+    @Test func `A cancellation that races the submission is not lost`() async throws {
         let value = QueueSafeValue(value: 0)
+        let answers = Log<Result<Int, QueueSafeValueError>>()
         value.suspend()
-        for _ in 0..<2_000 {
-            let task = Task { await value.async.highestPriority.get() }
-            task.cancel()
-            #expect(await task.value == .failure(.cancelled))
+        try await onThreadOfItsOwn {
+            for round in 0..<5_000 {
+                let begins = Protected(false)
+                let task = OwnThreads.run {
+                    begins.wrappedValue = true
+                    answers.add(await value.async.highestPriority.get())
+                }
+                // Each round looks a little longer, so that some cancel in the middle of the submission.
+                var looks = 0
+                while !begins.wrappedValue || looks < round % 100 { looks += 1 }
+                task.cancel()
+                try poll("round \(round): the cancelled task ends") { answers.count > round }
+            }
         }
+        #expect(answers.entries.allSatisfy { $0 == .failure(.cancelled) })
         #expect(value.pendingCommandCount == 0)
         value.resume()
     }

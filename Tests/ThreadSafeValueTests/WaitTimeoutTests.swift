@@ -91,4 +91,21 @@ struct WaitTimeoutTests {
             #expect(value.wait(timeout: .seconds(9)).highestPriority.get() == .failure(.reentrantCommand))
         }
     }
+
+    @Test func `A command without time does not wait, so it is in no circle`() throws {
+        let other = QueueSafeValue(value: 0)
+        let answers = Log<Result<Int, QueueSafeValueError>>()
+        try inTime { [value] in
+            value.wait.lowestPriority.set { _ in
+                _ = RunningThread { other.wait.lowestPriority.set { _ in value.wait.lowestPriority.set { $0 += 1 } } }
+                try value.waitForPending(1)
+                answers.add(other.wait(timeout: .seconds(0)).lowestPriority.get())
+                answers.add(other.wait(timeout: .seconds(60)).lowestPriority.get())
+            }
+            // Once the thread is done with both.
+            _ = other.wait.lowestPriority.get()
+        }
+        #expect(answers.entries == [.failure(.timedOut), .failure(.circularWait)])
+        #expect(value.wait.lowestPriority.get() == .success(1))
+    }
 }

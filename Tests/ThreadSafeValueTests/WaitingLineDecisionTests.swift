@@ -89,4 +89,21 @@ struct WaitingLineDecisionTests {
         #expect(line.passingBound(of: line.best, after: .never).allows(.lowest, at: 0))
         while let command = line.best { line.remove(command) }
     }
+
+    @Test func `Nobody passes a woken thread while it looks for the turn`() {
+        var line = WaitingLine(patience: Patience())
+        let thread = PendingCommand(.lowest, of: Parker())
+        var errands = WaitingLine.Errands()
+        line.append(thread)
+        _ = line.settle(turnIsFree: true, &errands)
+        // It is on the way.
+        #expect(line.passingBound(of: line.best, after: .never).allows(.lowest, at: 0))
+        let isHere = line.keepsPromise(to: thread)
+        #expect(isHere)
+        #expect(!line.passingBound(of: line.best, after: .never).allows(.lowest, at: 0))
+        // It parks again.
+        line.arrived(thread)
+        #expect(line.passingBound(of: line.best, after: .never).allows(.lowest, at: 0))
+        line.remove(thread)
+    }
 }

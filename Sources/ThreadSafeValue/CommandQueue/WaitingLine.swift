@@ -223,7 +223,7 @@ extension WaitingLine {
     }
 
     /// A woken thread is there and looks for the turn, if it is still promised to it.
-    mutating func keepsPromise(to command: PendingCommand) -> Bool {
+    package mutating func keepsPromise(to command: PendingCommand) -> Bool {
         promisedIsHere = promised.isTo(command) && !isSuspended
         return promisedIsHere
     }

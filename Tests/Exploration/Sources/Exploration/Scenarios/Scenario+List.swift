@@ -339,6 +339,12 @@ extension Scenario {
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)]]
             ),
             Scenario(
+                "passed by two",
+                jumps: [passing],
+                preemptions: 3,
+                threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.wait(.lowest)]]
+            ),
+            Scenario(
                 "passed while a more urgent one comes and goes",
                 queues: [1],
                 jumps: [passing],

@@ -147,6 +147,8 @@ extension World {
 
     /// The time, after a jump if the scenario has one left and the scheduler likes.
     func readClock() -> UInt64 {
+        // As long as it may jump, who reads it when makes a difference.
+        if !jumps.isEmpty { pass(.run("read the clock", 0)) }
         if let jump = jumps.last, current !== outside, chooser.choose(2, staying: false, kind: 1) == 1 {
             jumps.removeLast()
             clock += jump
