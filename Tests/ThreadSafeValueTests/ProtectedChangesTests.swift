@@ -184,6 +184,22 @@ struct ProtectedChangesTests {
         }
     }
 
+    @Test("A change that comes while a loop begins to wait for it is not missed")
+    func changeBeforeWait() async throws {
+        let number = Protected(0)
+        let changes = number.changes
+        let heard = Protected(0)
+        OwnThreads.run { for await number in changes { heard.wrappedValue = number } }
+        try await onThreadOfItsOwn {
+            for round in 1...20_000 {
+                number.wrappedValue = round
+                try poll(pause: 0, "change \(round) is heard") { heard.wrappedValue == round }
+                // Each time a little longer, so that some of the next ones come between the loop's look and its wait.
+                for _ in 0..<round % 20 { _ = heard.wrappedValue }
+            }
+        }
+    }
+
     @Test("A loop may change the value that it listens to")
     func changesFromLoop() async {
         let number = Protected(0)

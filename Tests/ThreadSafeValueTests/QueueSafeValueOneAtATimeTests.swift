@@ -87,6 +87,26 @@ struct QueueSafeValueOneAtATimeTests {
         #expect(Set(log.entries) == ["closure returns", "next finds 7", "success(7)"])
     }
 
+    /// Nothing but the turn orders the threads. Under the thread sanitizer.
+    @Test("Each waiting command sees all that those before it wrote, also if it passes others")
+    func seesAll() throws {
+        let rounds = 20_000
+        let sum = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let outside = Unguarded(0)
+            onThreads(4) { _ in
+                for _ in 0..<rounds {
+                    value.wait.lowestPriority.set { number in
+                        number += 1
+                        outside.value += 1
+                    }
+                }
+            }
+            return [value.wait.lowestPriority.get(), .success(outside.value)]
+        }
+        #expect(sum == [.success(4 * rounds), .success(4 * rounds)])
+    }
+
     @Test("Commands of all kinds from many threads never meet in the value, and none is lost")
     func neverMeet() throws {
         let rounds = 150

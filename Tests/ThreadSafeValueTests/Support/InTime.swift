@@ -31,11 +31,13 @@ func inTime<Answer: Sendable>(
 }
 
 /// Waits until a condition holds that nothing announces. Only for what must come true: gives up after a long time.
-func poll(seconds: TimeInterval = 30, _ what: String, until isTrue: () -> Bool) throws {
+///
+/// It sleeps for some microseconds between two looks; with a pause of zero it looks on.
+func poll(seconds: TimeInterval = 30, pause: UInt32 = 50, _ what: String, until isTrue: () -> Bool) throws {
     let end = Date(timeIntervalSinceNow: seconds)
     while !isTrue() {
         guard Date() < end else { throw Hung(description: "It never came true: \(what).") }
-        usleep(50)
+        if pause > 0 { usleep(pause) }
     }
 }
 
