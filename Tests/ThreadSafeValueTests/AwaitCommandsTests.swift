@@ -148,9 +148,9 @@ struct AwaitCommandsTests {
                     begins.wrappedValue = true
                     answers.add(await value.async.highestPriority.get())
                 }
-                // Each round looks a little longer, so that some cancel in the middle of the submission.
-                var looks = 0
-                while !begins.wrappedValue || looks < round % 100 { looks += 1 }
+                try poll(looks: 1_000, "round \(round): the task begins") { begins.wrappedValue }
+                // Each time a little longer, so that some cancel in the middle of the submission.
+                for _ in 0..<round % 100 { _ = begins.wrappedValue }
                 task.cancel()
                 try poll("round \(round): the cancelled task ends") { answers.count > round }
             }

@@ -32,12 +32,14 @@ func inTime<Answer: Sendable>(
 
 /// Waits until a condition holds that nothing announces. Only for what must come true: gives up after a long time.
 ///
-/// It sleeps for some microseconds between two looks; with a pause of zero it looks on.
-func poll(seconds: TimeInterval = 30, pause: UInt32 = 50, _ what: String, until isTrue: () -> Bool) throws {
+/// It sleeps for some microseconds between two looks, after `looks` in a row.
+func poll(seconds: TimeInterval = 30, looks: Int = 1, _ what: String, until isTrue: () -> Bool) throws {
     let end = Date(timeIntervalSinceNow: seconds)
+    var looked = 0
     while !isTrue() {
         guard Date() < end else { throw Hung(description: "It never came true: \(what).") }
-        if pause > 0 { usleep(pause) }
+        looked += 1
+        if looked >= looks { usleep(50) }
     }
 }
 
