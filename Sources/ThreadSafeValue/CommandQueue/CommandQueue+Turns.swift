@@ -203,7 +203,9 @@ extension CommandQueue {
     private func mayPass(_ seen: TurnWord, _ priority: CommandPriority) -> Bool {
         guard priority.level == seen.waiting else { return priority.level > seen.waiting && storage.allowsPassing }
         let bound = PassingBound(bits: storage.passingBound.load())
-        // Not before the look: a bound that was set since would seem to lie ahead.
+        guard bound.isOf(priority) else { return false }
+        // Not before the look: a bound that was set since would seem to lie ahead. What came of the look was tested, as a
+        // processor may read the clock before it has loaded a word on which nothing depends.
         let time = now()
         guard bound.allows(priority, at: time) else { return false }
         guard bound.isUnset else { return true }
@@ -238,19 +240,13 @@ extension CommandQueue {
     private func startTimer(_ time: UInt64) {
         let timed = Timed(storage: storage)
         Timekeeper.shared.set(time) {
-            guard var storage = timed.storage else { return }
-            do {
-                let queue = CommandQueue(storage: storage)
-                queue.carryOut { line, errands in
-                    line.timerFired()
-                    queue.settle(&line, &errands)
-                }
+            guard let storage = timed.storage else { return nil }
+            let queue = CommandQueue(storage: storage)
+            queue.carryOut { line, errands in
+                line.timerFired()
+                queue.settle(&line, &errands)
             }
-            // Whatever the value does when it goes away, it must not hold up other timers.
-            if isKnownUniquelyReferenced(&storage) {
-                let last = CommandQueue(storage: storage)
-                DispatchQueue.global().async { withExtendedLifetime(last) {} }
-            }
+            return storage
         }
     }
 

@@ -63,7 +63,11 @@ extension CommandQueue {
     ///   - isChange: whether the value may have changed, and nobody was told yet.
     @inlinable
     func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
-        if !word.exchangeReleasing(holder, for: TurnWord.idle) { giveTurnBackSlowly(of: holder, afterChange: isChange) }
+        // The word is an address, which alone keeps nothing alive.
+        withExtendedLifetime(storage) {
+            if word.exchangeReleasing(holder, for: TurnWord.idle) { return }
+            giveTurnBackSlowly(of: holder, afterChange: isChange)
+        }
     }
 
     /// Takes the turn on the calling thread, runs `body` with the value and gives the turn back.

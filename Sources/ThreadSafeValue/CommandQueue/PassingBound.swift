@@ -34,8 +34,11 @@ package struct PassingBound {
 
     var time: UInt64 { bits >> 3 }
 
+    /// Whether newcomers of a priority may pass at any time.
+    func isOf(_ priority: CommandPriority) -> Bool { level == priority.level }
+
     /// Whether a newcomer of a priority may pass at a time.
     package func allows(_ priority: CommandPriority, at time: UInt64) -> Bool {
-        level == priority.level && time < self.time
+        isOf(priority) && time < self.time
     }
 }

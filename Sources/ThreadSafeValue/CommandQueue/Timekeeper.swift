@@ -22,7 +22,13 @@ struct Timekeeper: Sendable {
 
     private struct Timer: Sendable {
         let time: UInt64
-        let fire: @Sendable () -> Void
+        let fire: @Sendable () -> AnyObject?
+
+        // Not inlined, so that the caller has no other reference to what is left.
+        @inline(never)
+        func fireAndLeave() -> Unmanaged<AnyObject>? {
+            unsafe fire().map { unsafe .passRetained($0) }
+        }
     }
 
     /// The latest first.
@@ -33,7 +39,11 @@ struct Timekeeper: Sendable {
         startThread { [self] in
             while true {
                 let (due, next) = takeDue()
-                for timer in due { timer.fire() }
+                for timer in due {
+                    guard let left = unsafe timer.fireAndLeave() else { continue }
+                    nonisolated(unsafe) let last = unsafe left
+                    DispatchQueue.global().async { unsafe last.release() }
+                }
                 if due.isEmpty { _ = parker.park(until: next) }
             }
         }
@@ -42,7 +52,10 @@ struct Timekeeper: Sendable {
 
 extension Timekeeper {
     /// Calls `fire` once, soon after `time` of `now()`, on the timekeeper's thread. It must be brief.
-    func set(_ time: UInt64, fire: @escaping @Sendable () -> Void) {
+    ///
+    /// It returns the object that it was about. By then that reference may be the last, and an object may do anything when it
+    /// goes away, so it is let go on another thread.
+    func set(_ time: UInt64, fire: @escaping @Sendable () -> AnyObject?) {
         let isNext = timers.write { timers in
             // Times come nearly in order, so the place is near the front of what is left, which is short.
             let place = timers.firstIndex { $0.time <= time } ?? timers.endIndex

@@ -55,7 +55,8 @@ extension UnfairLock: Lock {
     /// - Warning: Crashes if the calling thread doesn't hold the lock.
     @inlinable
     public func unlock() {
-        unsafe Storage.unlock(storage)
+        // The address alone does not keep its memory until the lock is free.
+        withExtendedLifetime(self) { unsafe Storage.unlock(storage) }
     }
 }
 

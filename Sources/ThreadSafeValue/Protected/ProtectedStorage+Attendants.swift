@@ -17,7 +17,7 @@ extension ProtectedStorage {
 
     /// Gives the lock back.
     ///
-    /// - Returns: what tells those who wait, to be called when the caller has given all its locks back.
+    /// - Returns: what tells those who wait, to be called when the caller has given all its locks back, and while it keeps this.
     private func unlockToTell(afterChange isChange: Bool) -> () -> Void {
         // Somebody has set the word, so there are attendants.
         let attendants = attendants
@@ -31,7 +31,7 @@ extension ProtectedStorage {
 
     /// Gives the lock back after an access that may have changed the value, one of several that the caller holds.
     ///
-    /// - Returns: what tells those who wait, to be called when the caller has given all its locks back.
+    /// - Returns: what tells those who wait, to be called when the caller has given all its locks back, and while it keeps this.
     @usableFromInline
     @inline(never)
     func commitToTell() -> () -> Void {

@@ -35,8 +35,10 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     if upper < lower { first.storage.lock() }
     defer {
         let tells = (first.storage.commitToTell(), second.storage.commitToTell())
-        tells.0()
-        tells.1()
+        withExtendedLifetime((first, second)) {
+            tells.0()
+            tells.1()
+        }
     }
     return try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
 }
@@ -90,7 +92,9 @@ public func withLocked<each Value, Result: ~Copyable, Failure: Error>(
     for (lower, upper) in zip(storages, storages.dropFirst()) where lower === upper { failNamedTwice() }
     for storage in storages { storage.lock() }
     defer {
-        for tell in storages.map({ $0.commitToTell() }) { tell() }
+        withExtendedLifetime(storages) {
+            for tell in storages.map({ $0.commitToTell() }) { tell() }
+        }
     }
 
     // Moved out and in again, the values are not copied, so that a collection is changed in place.

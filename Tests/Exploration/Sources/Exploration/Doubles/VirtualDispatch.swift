@@ -199,7 +199,7 @@ extension DispatchQueue {
 struct Timekeeper {
     static let shared = Timekeeper()
 
-    func set(_ time: UInt64, fire: @escaping @Sendable () -> Void) {
-        world.queue("timekeeper", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time), execute: fire)
+    func set(_ time: UInt64, fire: @escaping @Sendable () -> AnyObject?) {
+        world.queue("timekeeper", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time)) { _ = fire() }
     }
 }
