@@ -352,6 +352,17 @@ extension Scenario {
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.async(.highest, 0)]]
             ),
             Scenario(
+                "passed while a more urgent one is submitted",
+                queues: [1, 1],
+                jumps: [passing],
+                batch: 1,
+                preemptions: 2,
+                threads: [
+                    [.suspend(0), .async(.lowest, 0), .async(.highest, 1)], [.wait(.lowest), .wait(.lowest)],
+                    [.join(0), .join(1), .resume(0)],
+                ]
+            ),
+            Scenario(
                 "a suspended queue that would be next",
                 queues: [1],
                 threads: [[.suspend(0), .async(.highest, 0), .wait(.lowest)], [.join(0), .resume(0)]]
