@@ -99,6 +99,8 @@ struct QueueSafeValueOneAtATimeTests {
                     value.wait.lowestPriority.set { number in
                         number += 1
                         outside.value += 1
+                        // Now and then for so long that others park.
+                        if number.isMultiple(of: 16) { work(nanoseconds: 20_000) }
                     }
                 }
             }
