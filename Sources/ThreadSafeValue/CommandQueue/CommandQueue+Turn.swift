@@ -22,7 +22,7 @@ extension CommandQueue {
         effects.wake?.wake()
         if let lane = effects.dispatch { dispatch(lane) }
         if !effects.probes.isEmpty { effects.probes.forEach(dispatch) }
-        if let time = effects.timer { startTimer(time) }
+        if let time = effects.timer { TimerThread.shared.set(time, for: storage.withWaiters { _ in storage.reference }) }
     }
 
     private func dispatch(_ lane: Lane) {
@@ -59,15 +59,6 @@ extension CommandQueue {
             if word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits) { return true }
         }
         return false
-    }
-
-    private func startTimer(_ time: UInt64) {
-        TimerThread.shared.set(time) {
-            update { waiters, effects in
-                waiters.timerFired()
-                publish(&waiters, &effects)
-            }
-        }
     }
 }
 

@@ -134,7 +134,7 @@ extension CommandQueueStorage {
         set { unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.listeners = newValue } }
     }
 
-    /// What handles keep instead of this; under the lock.
+    /// What handles and timers keep instead of this; under the lock.
     var reference: QueueReference {
         unsafe withUnsafeMutablePointerToElements { state in
             if let reference = unsafe state.pointee.reference { return reference }
@@ -151,13 +151,21 @@ extension CommandQueueStorage: CustomReflectable {
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension CommandQueueStorage: CancellingQueue {
+extension CommandQueueStorage: AnyCommandQueue {
     func cancel(_ command: PendingCommand) -> DispatchQueue? {
         CommandQueue(storage: self).cancel(command)
     }
 
     func state(of command: PendingCommand) -> PendingCommand.State {
         withWaiters { _ in command.currentState }
+    }
+
+    func timerFired() {
+        let queue = CommandQueue(storage: self)
+        queue.update { waiters, effects in
+            waiters.timerFired()
+            queue.publish(&waiters, &effects)
+        }
     }
 
     /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has gone.

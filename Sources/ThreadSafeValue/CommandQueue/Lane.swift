@@ -31,13 +31,13 @@ package final class Lane: @unchecked Sendable {
     private(set) var block = Block.none
 
     /// The number of the latest block. One that was given up, because it stayed away, may come back later.
-    private(set) var blockNumber: UInt64 = 0
+    package private(set) var blockNumber: UInt64 = 0
 
     /// The queue did not start the block in time: the lane's commands have no place in line until the block arrives.
     package var isOverdue = false
 
     /// For how long a free turn is kept for the block, in nanoseconds.
-    private(set) var keeping: UInt64
+    package private(set) var keeping: UInt64
 
     /// Where it stands in the `LaneHeap`, if it does.
     var place: Int?
@@ -96,7 +96,7 @@ extension Lane {
 
     /// Learns how long the target queue takes to start a block, so that a queue that is slow, as a main thread may be, is
     /// waited for longer the next time.
-    func adapt(to delay: UInt64, _ policy: HandoffPolicy) {
+    package func adapt(to delay: UInt64, _ policy: HandoffPolicy) {
         keeping = min(max(delay &* 2, policy.keeping), policy.keepingLimit)
     }
 

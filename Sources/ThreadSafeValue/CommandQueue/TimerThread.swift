@@ -17,65 +17,66 @@ import Bionic
 /// The timers of all command queues, on one thread of their own, which starts with the first.
 ///
 /// Not on a dispatch queue: the timers are there for when the pools of threads are full.
-@safe
 struct TimerThread: Sendable {
     static let shared = TimerThread()
 
-    fileprivate final class Timer: Sendable {
+    private struct Timer: Sendable {
         let time: UInt64
-        let fire: @Sendable () -> Void
+        let queue: QueueReference
 
-        init(time: UInt64, fire: @escaping @Sendable () -> Void) {
-            self.time = time
-            self.fire = fire
+        /// Tells the queue, if it is still there.
+        ///
+        /// - Returns: the queue. The reference may be the last one.
+        // Not inlined, so that the caller has no other reference to it.
+        @inline(never)
+        func fire() -> Unmanaged<AnyObject>? {
+            guard let queue = queue.queue else { return nil }
+            queue.timerFired()
+            return unsafe .passRetained(queue)
         }
     }
 
-    /// The latest first, each retained once.
-    private let timers = unsafe Protected<[Unmanaged<Timer>]>([])
+    /// The latest first.
+    private let timers = Protected<[Timer]>([])
     private let parker = Parker()
 
     private init() {
         startThread { [self] in
             while true {
-                let (due, next) = unsafe takeDue()
-                for unsafe timer in unsafe due {
-                    unsafe timer._withUnsafeGuaranteedRef { $0.fire() }
-                    // What it captured may go away with it, and run any code, so that happens on another thread.
-                    DispatchQueue.global().async { unsafe timer.release() }
+                let (due, next) = takeDue()
+                for timer in due {
+                    guard let queue = unsafe timer.fire() else { continue }
+                    // A value that goes away may run any code, so it goes on another thread.
+                    nonisolated(unsafe) let last = unsafe queue
+                    DispatchQueue.global().async { unsafe last.release() }
                 }
-                if unsafe due.isEmpty { _ = parker.park(until: next) }
+                if due.isEmpty { _ = parker.park(until: next) }
             }
         }
     }
 }
 
 extension TimerThread {
-    /// Calls `fire` once, soon after `time` of `now()`, on the timer thread. It must be brief.
-    func set(_ time: UInt64, fire: @escaping @Sendable () -> Void) {
-        let timer = unsafe Unmanaged.passRetained(Timer(time: time, fire: fire))
-        let isNext = unsafe timers.write { timers in
+    /// Calls `timerFired` of a queue once, soon after `time` of `now()`, if the queue is still there.
+    func set(_ time: UInt64, for queue: QueueReference) {
+        let isNext = timers.write { timers in
             // Times come nearly in order, so the place is near the front of what is left, which is short.
-            let place = unsafe timers.firstIndex { unsafe $0.time <= time } ?? timers.endIndex
-            unsafe timers.insert(timer, at: place)
-            return unsafe place == timers.count - 1
+            let place = timers.firstIndex { $0.time <= time } ?? timers.endIndex
+            timers.insert(Timer(time: time, queue: queue), at: place)
+            return place == timers.count - 1
         }
         if isNext { parker.wake() }
     }
 
-    private func takeDue() -> (due: [Unmanaged<Timer>], next: UInt64) {
+    private func takeDue() -> (due: [Timer], next: UInt64) {
         let time = now()
-        return unsafe timers.write { timers in
-            let firstDue = unsafe timers.firstIndex { unsafe $0.time <= time } ?? timers.endIndex
-            let due = unsafe Array(timers[firstDue...].reversed())
-            unsafe timers.removeSubrange(firstDue...)
-            return unsafe (due, timers.last?.time ?? .max)
+        return timers.write { timers in
+            let firstDue = timers.firstIndex { $0.time <= time } ?? timers.endIndex
+            let due = Array(timers[firstDue...].reversed())
+            timers.removeSubrange(firstDue...)
+            return (due, timers.last?.time ?? .max)
         }
     }
-}
-
-extension Unmanaged where Instance == TimerThread.Timer {
-    fileprivate var time: UInt64 { unsafe _withUnsafeGuaranteedRef { $0.time } }
 }
 
 /// Runs `body` on a new thread for as long as the process lives.

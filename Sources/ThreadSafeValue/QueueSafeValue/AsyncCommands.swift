@@ -144,20 +144,24 @@ extension AsyncCommands {
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
+        guard let commandClosure else {
+            return submit(orFail: nil) { turn in
+                guard case .success(let storage) = turn else { return .complete(isChange: false, tell: nil) }
+                try? unsafe accessClosure(&CommandQueue(of: storage).value.pointee)
+                return .complete(isChange: true, tell: nil)
+            }
+        }
         return submit(orFail: commandClosure) { turn in
             switch turn {
             case .success(let storage):
                 let value = unsafe CommandQueue<Value>(of: storage).value
-                let failure: QueueSafeValueError?
+                let result: Result<UpdatedValue, QueueSafeValueError>
                 do {
                     try unsafe accessClosure(&value.pointee)
-                    failure = nil
+                    result = unsafe .success(value.pointee)
                 } catch {
-                    failure = .unexpected(error: error)
+                    result = .failure(.unexpected(error: error))
                 }
-                guard let commandClosure else { return .complete(isChange: true, tell: nil) }
-                let result: Result<UpdatedValue, QueueSafeValueError> =
-                    unsafe failure.map { .failure($0) } ?? .success(value.pointee)
                 return .complete(isChange: true) { commandClosure(result) }
             case .failure(let error): return .refused(error, commandClosure)
             }
