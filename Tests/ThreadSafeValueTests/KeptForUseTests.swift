@@ -64,8 +64,11 @@ struct KeptForUseTests {
 
     // MARK: What does not: handles of commands that are over
 
-    @Test("A handle of a command that is over keeps neither its owner nor the value", arguments: Form.allCases)
-    func handleOfFinished(form: Form) throws {
+    @Test(
+        "A handle of a command that is over keeps neither its owner nor the value",
+        arguments: SessionCommand.allCases
+    )
+    func handleOfFinished(form: SessionCommand) throws {
         try expectNothingKept { owner in
             let end = Door()
             form.submit(owner, end)
@@ -74,8 +77,8 @@ struct KeptForUseTests {
     }
 
     /// The queue is suspended, so that the command waits when it is cancelled, and goes on after.
-    @Test("Nor does the handle of a cancelled one", arguments: Form.allCases)
-    func handleOfCancelled(form: Form) throws {
+    @Test("Nor does the handle of a cancelled one", arguments: SessionCommand.allCases)
+    func handleOfCancelled(form: SessionCommand) throws {
         try expectNothingKept { owner in
             owner.queue.suspend()
             form.submit(owner, Door())
@@ -210,7 +213,7 @@ final class Session: Sendable {
 }
 
 /// How a session submits a command whose closures use the session itself.
-enum Form: CaseIterable, Sendable {
+enum SessionCommand: CaseIterable, Sendable {
     case get
     case getManually
     case set

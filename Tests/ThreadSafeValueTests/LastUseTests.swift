@@ -13,8 +13,8 @@ private typealias Answer = Result<Int, QueueSafeValueError>
 /// of all that kept it. So a command that does not keep the value itself fails, most often with optimization only.
 @Suite("A command keeps its value, wherever the value came from")
 struct LastUseTests {
-    @Test("Waiting commands succeed at the last use of the place where the value was", arguments: Place.allCases)
-    func wait(place: Place) {
+    @Test("Waiting commands succeed at the last use of the place where the value was", arguments: LastPlace.allCases)
+    func wait(place: LastPlace) {
         #expect(place.get() == .success(2))
         #expect(place.getInClosure() == .success(2))
         #expect(place.getManually() == .success(2))
@@ -24,16 +24,16 @@ struct LastUseTests {
         #expect(place.map() == .success(20))
     }
 
-    @Test("Timed waiting commands succeed there", arguments: Place.allCases)
-    func timedWait(place: Place) {
+    @Test("Timed waiting commands succeed there", arguments: LastPlace.allCases)
+    func timedWait(place: LastPlace) {
         #expect(place.timedGet() == .success(2))
         #expect(place.timedSet() == .success(3))
         #expect(place.timedSetManually() == .success(3))
         #expect(place.timedMap() == .success(20))
     }
 
-    @Test("Asynchronous commands are accepted there, and run", arguments: Place.allCases)
-    func async(place: Place) throws {
+    @Test("Asynchronous commands are accepted there, and run", arguments: LastPlace.allCases)
+    func async(place: LastPlace) throws {
         let answers = try inTime(seconds: 10) {
             let answers = Log<Answer>()
             let group = DispatchGroup()
@@ -50,8 +50,8 @@ struct LastUseTests {
         #expect(answers == [.success(2), .success(3), .success(3), .success(3)])
     }
 
-    @Test("Awaited commands succeed there", arguments: Place.allCases)
-    func awaited(place: Place) async {
+    @Test("Awaited commands succeed there", arguments: LastPlace.allCases)
+    func awaited(place: LastPlace) async {
         #expect(await place.awaitedGet() == .success(2))
         #expect(await place.awaitedSet() == .success(3))
         #expect(await place.awaitedSetInClosure() == .success(3))
@@ -109,7 +109,7 @@ struct LastUseTests {
 }
 
 /// Where a value may be at its last use. Each has the number 2 in it.
-enum Place: CaseIterable, Sendable {
+enum LastPlace: CaseIterable, Sendable {
     case element
     case first
     case dictionary
