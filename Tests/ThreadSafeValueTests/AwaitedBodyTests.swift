@@ -1,0 +1,160 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+private typealias Answer = Result<Int, QueueSafeValueError>
+
+@Suite("Tasks of an awaited body")
+struct AwaitedBodyTests {
+    /// The body goes on until the task's command stands in line, or was answered: only then it ends.
+    @Test("A task that a body starts and does not await waits for the body, and then its update is done")
+    func startedTask() async throws {
+        let (answers, number) = try await onOwnThreads {
+            let value = QueueSafeValue(value: 0)
+            let answers = Log<Answer>()
+            for index in 0..<100 {
+                let started = Log<Task<Void, Never>>()
+                await value.async.lowestPriority.set { number in
+                    started.add(
+                        OwnThreads.run { answers.add(await value.async.highestPriority.set { $0 += 1 }) }
+                    )
+                    while answers.count == index, value.pendingCommandCount == 0 { await Task.yield() }
+                    number += 1
+                }
+                for task in started.entries { await task.value }
+            }
+            return (answers.entries, await value.async.lowestPriority.get())
+        }
+        #expect(answers.allSatisfy { (try? $0.get()) != nil }, "\(answers.prefix(3))")
+        #expect(number == .success(200))
+    }
+
+    /// As before, and it is a task of the task that has a body of another value and uses the first one from there.
+    @Test("So does one that such a task starts, also in a body of another value")
+    func deeper() async throws {
+        let (answers, numbers) = try await onOwnThreads {
+            let (value, other) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+            let answers = Log<Answer>()
+            let started = Log<Task<Void, Never>>()
+            await value.async.lowestPriority.set { number in
+                started.add(
+                    OwnThreads.run {
+                        started.add(
+                            OwnThreads.run {
+                                await other.async.lowestPriority.set { number in
+                                    number += 1
+                                    answers.add(await value.async.lowestPriority.set { $0 += 1 })
+                                }
+                            }
+                        )
+                    }
+                )
+                while answers.count == 0, value.pendingCommandCount == 0 { await Task.yield() }
+                number += 1
+            }
+            for task in started.entries { await task.value }
+            return (answers.entries, [await value.async.lowestPriority.get(), await other.async.lowestPriority.get()])
+        }
+        #expect(answers == [.success(2)])
+        #expect(numbers == [.success(2), .success(1)])
+    }
+
+    @Test("A task that the body awaits, as its child or in a group, is answered at once that it waits for itself")
+    func children() async throws {
+        let answers = try await onOwnThreads {
+            let value = QueueSafeValue(value: 0)
+            let answers = Log<Answer>()
+            await value.async.lowestPriority.set { number in
+                number += 1
+                async let child = value.async.highestPriority.set { $0 += 1 }
+                answers.add(await child)
+                await withTaskGroup(of: Answer.self) { group in
+                    for _ in 0..<2 { group.addTask { await value.async.lowestPriority.get() } }
+                    for await answer in group { answers.add(answer) }
+                }
+                answers.add(await value.async.lowestPriority.set { $0 += 1 })
+            }
+            answers.add(await value.async.lowestPriority.get())
+            return answers.entries
+        }
+        #expect(answers == Array(repeating: .failure(.reentrantCommand), count: 4) + [.success(1)])
+    }
+
+    /// Each body starts the task of the next step, as a pipeline or a timer that renews itself does. Nothing may be handed down
+    /// from step to step. The least of several parts of the chain, as a busy machine makes each of them longer.
+    @Test("A chain of 20,000 tasks, each started in the body of the one before, does not get slower")
+    func chain() async throws {
+        let steps = 20_000
+        let times = try await onOwnThreads(seconds: 60) {
+            let times = Log<UInt64>()
+            let end = Gate()
+            Self.step(steps, times, end)
+            await end.pass()
+            return times.entries
+        }
+        let parts = stride(from: 0, to: steps, by: 500).map { times[min($0 + 500, steps - 1)] - times[$0] }
+        let (first, last) = (parts.prefix(8).min()!, parts.suffix(8).min()!)
+        #expect(last < 4 * first + 500_000, "500 steps: \(first) ns at first, \(last) ns at last")
+    }
+
+    private static func step(_ count: Int, _ times: Log<UInt64>, _ end: Gate) {
+        times.add(nanoseconds())
+        guard count > 1 else { return end.open() }
+        OwnThreads.run {
+            let value = QueueSafeValue(value: 0)
+            await value.async.lowestPriority.set { number in
+                await Task.yield()
+                number += 1
+                step(count - 1, times, end)
+            }
+        }
+    }
+
+    /// Runs a task on threads of its own, and fails when it takes too long.
+    private func onOwnThreads<Result: Sendable>(
+        seconds: Int = 20,
+        _ body: @escaping @Sendable () async -> Result
+    ) async throws -> Result {
+        let result = Log<Result>()
+        let end = DispatchSemaphore(value: 0)
+        OwnThreads.run {
+            result.add(await body())
+            end.signal()
+        }
+        return try await onThreadOfItsOwn {
+            guard end.wait(timeout: .now() + .seconds(seconds)) == .success else {
+                throw Hung(description: "It hung: no end after \(seconds) s.")
+            }
+            return result.entries[0]
+        }
+    }
+}
+
+/// A door for tasks.
+private final class Gate: Sendable {
+    private let waiting = Protected<(isOpen: Bool, tasks: [CheckedContinuation<Void, Never>])>((false, []))
+
+    func open() {
+        let tasks = waiting.write { waiting in
+            defer { waiting.tasks = [] }
+            waiting.isOpen = true
+            return waiting.tasks
+        }
+        for task in tasks { task.resume() }
+    }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = waiting.write { waiting in
+                if !waiting.isOpen { waiting.tasks.append(continuation) }
+                return waiting.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}

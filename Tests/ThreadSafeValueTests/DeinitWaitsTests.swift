@@ -1,0 +1,76 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+/// An object goes away with a command and uses the value in its `deinit`: it submits a command, and waits for it. The queue is
+/// concurrent, so there is a thread for that one, and it is free: the thread that waits has no turn, and runs no command.
+@Suite("An object that a command lets go may wait for the value in its `deinit`")
+struct DeinitWaitsTests {
+    enum Way: CaseIterable, Sendable {
+        case replaced
+        case replacedWithCompletion
+        case captured
+        case cancelled
+        case replacedByThread
+        case completed
+    }
+
+    @Test("For a command on a concurrent queue", arguments: Way.allCases, [1, 20])
+    func concurrentQueue(way: Way, count: Int) throws {
+        let told = try inTime(seconds: 5) {
+            let told = Log<Bool>()
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let value = QueueSafeValue<Last?>(value: nil)
+            let group = DispatchGroup()
+            let makeLast: @Sendable () -> Last = {
+                group.enter()
+                return Last {
+                    let end = Door()
+                    value.async(performIn: queue).lowestPriority.get { _ in end.open() }
+                    end.waitUntilOpen()
+                    told.add(value.wait.lowestPriority.map { _ in 0 } == .success(0))
+                    group.leave()
+                }
+            }
+            for _ in 0..<count {
+                let commands = value.async(performIn: queue).lowestPriority
+                switch way {
+                case .replaced:
+                    commands.set(newValue: makeLast())
+                    commands.set(newValue: nil)
+                case .replacedWithCompletion:
+                    commands.set(newValue: makeLast()) { _ in }
+                    commands.set(newValue: nil) { _ in }
+                case .captured:
+                    let last = makeLast()
+                    commands.get { _ in withExtendedLifetime(last) {} }
+                case .cancelled:
+                    let last = makeLast()
+                    value.suspend()
+                    commands.set { _ in withExtendedLifetime(last) {} }.cancel()
+                    value.resume()
+                case .replacedByThread:
+                    value.wait.lowestPriority.set(newValue: makeLast())
+                    value.wait.lowestPriority.set(newValue: nil)
+                case .completed:
+                    let last = makeLast()
+                    commands.set { _, done in
+                        DispatchQueue.global().async(execute: done)
+                    } completion: { _ in
+                        withExtendedLifetime(last) {}
+                    }
+                }
+            }
+            guard group.wait(timeout: .now() + 3) == .success else {
+                throw Hung(description: "\(told.count) of \(count) have gone.")
+            }
+            return told.entries
+        }
+        #expect(told == Array(repeating: true, count: count))
+    }
+}

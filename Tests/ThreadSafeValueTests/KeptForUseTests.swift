@@ -1,0 +1,258 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+private typealias Answer = Result<Int, QueueSafeValueError>
+
+@Suite("A value lives as long as anything that can use it, and no longer")
+struct KeptForUseTests {
+    // MARK: What keeps it
+
+    /// Nothing but the schedule or the commands are left when the command is called: each comes out of a function.
+    @Test("Schedules and commands that are kept keep the value, with all that happened to it")
+    func schedules() async throws {
+        #expect(Kept.waitSchedule().lowestPriority.set { $0 += 1 } == .success(2))
+        #expect(Kept.timedSchedule().lowestPriority.get() == .success(1))
+        let wait = Kept.waitCommands()
+        #expect(wait.set { $0 += 1 } == .success(2))
+        #expect(wait.set { $0 += 1 } == .success(3))
+        #expect(await Kept.awaitSchedule().highestPriority.set { $0 += 1 } == .success(2))
+        let awaited = Kept.awaitCommands()
+        #expect(await awaited.set { $0 += 1 } == .success(2))
+        #expect(await awaited.get() == .success(2))
+        let answers = try inTime(seconds: 10) {
+            let answers = Log<Answer>()
+            let group = DispatchGroup()
+            let commands = Kept.asyncCommands()
+            for _ in 0..<2 {
+                group.enter()
+                commands.set {
+                    $0 += 1
+                } completion: { answer in
+                    answers.add(answer)
+                    group.leave()
+                }
+            }
+            group.enter()
+            Kept.asyncSchedule().highestPriority.set(newValue: 7) { answer in
+                answers.add(answer)
+                group.leave()
+            }
+            group.wait()
+            return answers.entries
+        }
+        #expect(answers.contains(.success(7)))
+        #expect(answers.filter { $0 != .success(7) } == [.success(2), .success(3)])
+    }
+
+    @Test("What keeps a value is let go with the value")
+    func letGo() throws {
+        let tally = Counted.Tally()
+        do {
+            let commands = QueueSafeValue(value: Counted(tally: tally)).wait.lowestPriority
+            #expect(tally.alive == 1)
+            #expect(commands.map { $0.id } == .success(0))
+            #expect(tally.alive == 1)
+        }
+        #expect(tally.alive == 0)
+    }
+
+    // MARK: What does not: handles of commands that are over
+
+    @Test(
+        "A handle of a command that is over keeps neither its owner nor the value",
+        arguments: SessionCommand.allCases
+    )
+    func handleOfFinished(form: SessionCommand) throws {
+        try expectNothingKept { owner in
+            let end = Door()
+            form.submit(owner, end)
+            end.waitUntilOpen()
+        }
+    }
+
+    /// The queue is suspended, so that the command waits when it is cancelled, and goes on after.
+    @Test("Nor does the handle of a cancelled one", arguments: SessionCommand.allCases)
+    func handleOfCancelled(form: SessionCommand) throws {
+        try expectNothingKept { owner in
+            owner.queue.suspend()
+            form.submit(owner, Door())
+            #expect(owner.handle.wrappedValue?.cancel() == true)
+            owner.queue.resume()
+        }
+    }
+
+    @Test("The value that a command replaced goes away while the handle is kept and the value lives")
+    func replaced() throws {
+        let tally = Counted.Tally()
+        let value = QueueSafeValue(value: Counted(1, tally: tally))
+        let queue = DispatchQueue(label: "target")
+        let end = Door()
+        let handle = value.async(performIn: queue).lowestPriority.set(newValue: Counted(2, tally: tally)) { _ in
+            end.open()
+        }
+        let silent = value.async(performIn: queue).lowestPriority.set(newValue: Counted(3, tally: tally))
+        try inTime(seconds: 10) {
+            end.waitUntilOpen()
+            try poll(seconds: 5, "only the last is left") { tally.alive == 1 }
+        }
+        #expect(value.wait.lowestPriority.map { $0.id } == .success(3))
+        withExtendedLifetime((handle, silent)) {}
+    }
+
+    /// Lets an owner submit a command of which it keeps the handle, as programs do to cancel it, and lets go of the owner.
+    private func expectNothingKept(_ use: @escaping @Sendable (Session) throws -> Void) throws {
+        let tally = Counted.Tally()
+        try inTime(seconds: 20) {
+            let handles: [HandleOfCommand?]
+            do {
+                let session = Session(tally)
+                try use(session)
+                session.queue.sync {}
+                handles = [session.handle.wrappedValue]
+            }
+            try poll(seconds: 3, "the session, its value and what its commands captured are gone") { tally.alive == 0 }
+            withExtendedLifetime(handles) {}
+        }
+    }
+
+    // MARK: Changes
+
+    @Test("A loop over changes does not keep the value, and ends with it")
+    func changes() async throws {
+        let tally = Counted.Tally()
+        let loop: Task<[Int], Never>
+        do {
+            var value: QueueSafeValue<Counted>? = QueueSafeValue(value: Counted(0, tally: tally))
+            let changes = value!.changes(buffering: .unbounded)
+            loop = Task {
+                var seen: [Int] = []
+                for await counted in changes { seen.append(counted.id) }
+                return seen
+            }
+            value?.wait.lowestPriority.set { $0 = Counted(1, tally: tally) }
+            let commands = value!.wait.lowestPriority
+            value = nil
+            // The commands that are kept keep the value: it still changes.
+            commands.set { $0 = Counted(2, tally: tally) }
+        }
+        let seen = await firstOf(loop)
+        #expect(seen == [1, 2])
+        try await onThreadOfItsOwn { try poll(seconds: 5, "the value is gone") { tally.alive == 0 } }
+    }
+
+    @Test("A loop over the changes of a temporary ends at once")
+    func changesOfATemporary() async {
+        let loop = Task {
+            var count = 0
+            for await _ in (0..<3).map({ QueueSafeValue(value: $0) }).first!.changes { count += 1 }
+            return count
+        }
+        #expect(await firstOf(loop) == 0)
+    }
+
+    @Test("A loop ends when a suspended value that nobody holds goes away with its commands")
+    func changesOfASuspendedValue() async {
+        let loop = Task {
+            let changes = Self.suspendedChanges()
+            var count = 0
+            for await _ in changes { count += 1 }
+            return count
+        }
+        #expect(await firstOf(loop) == 0)
+    }
+
+    private static func suspendedChanges() -> ValueChanges<Int> {
+        let value = QueueSafeValue(value: 0)
+        value.suspend()
+        value.async(performIn: .utility).lowestPriority.set { $0 += 1 }
+        return value.changes
+    }
+}
+
+/// What a task answers, or `nil` if that takes too long.
+private func firstOf<Answer: Sendable>(_ task: Task<Answer, Never>) async -> Answer? {
+    let answer = Log<Answer>()
+    let end = DispatchSemaphore(value: 0)
+    OwnThreads.run {
+        answer.add(await task.value)
+        end.signal()
+    }
+    _ = try? await onThreadOfItsOwn { _ = end.wait(timeout: .now() + 10) }
+    task.cancel()
+    return answer.entries.first
+}
+
+/// Functions that return a part of a command's sentence, whose value nobody else has.
+private enum Kept {
+    static func waitSchedule() -> WaitSchedule<Int> { QueueSafeValue(value: 1).wait }
+    static func timedSchedule() -> TimedWaitSchedule<Int> { QueueSafeValue(value: 1).wait(timeout: .seconds(10)) }
+    static func waitCommands() -> WaitCommands<Int> { QueueSafeValue(value: 1).wait.lowestPriority }
+    static func asyncSchedule() -> AsyncSchedule<Int> { QueueSafeValue(value: 1).async(performIn: .utility) }
+    static func asyncCommands() -> AsyncCommands<Int> { asyncSchedule().lowestPriority }
+    static func awaitSchedule() -> AwaitSchedule<Int> { QueueSafeValue(value: 1).async }
+    static func awaitCommands() -> AwaitCommands<Int> { awaitSchedule().lowestPriority }
+}
+
+/// An owner of a value, which keeps the handle of the last command so that it may cancel it.
+final class Session: Sendable {
+    let value: QueueSafeValue<Counted>
+    let queue = DispatchQueue(label: "session")
+    let handle = Protected<HandleOfCommand?>(nil)
+    private let counted: Counted
+
+    init(_ tally: Counted.Tally) {
+        value = QueueSafeValue(value: Counted(tally: tally))
+        counted = Counted(tally: tally)
+    }
+}
+
+/// How a session submits a command whose closures use the session itself.
+enum SessionCommand: CaseIterable, Sendable {
+    case get
+    case getManually
+    case set
+    case setWithoutCompletion
+    case setManually
+
+    func submit(_ session: Session, _ end: Door) {
+        let commands = session.value.async(performIn: session.queue).lowestPriority
+        switch self {
+        case .get:
+            session.handle.write(
+                commands.get { _ in withExtendedLifetime(session) { end.open() } }
+            )
+        case .getManually:
+            session.handle.write(
+                commands.get { _, done in
+                    withExtendedLifetime(session) { done() }
+                } completion: { _ in
+                    withExtendedLifetime(session) { end.open() }
+                }
+            )
+        case .set:
+            session.handle.write(
+                commands.set {
+                    withExtendedLifetime(($0, session)) {}
+                } completion: { _ in
+                    withExtendedLifetime(session) { end.open() }
+                }
+            )
+        case .setWithoutCompletion:
+            session.handle.write(commands.set { withExtendedLifetime(($0, session)) { end.open() } })
+        case .setManually:
+            session.handle.write(
+                commands.set { counted, done in
+                    withExtendedLifetime((counted, session)) { done() }
+                } completion: { _ in
+                    withExtendedLifetime(session) { end.open() }
+                }
+            )
+        }
+    }
+}

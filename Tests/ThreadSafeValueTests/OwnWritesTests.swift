@@ -1,0 +1,154 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+/// Nobody else uses the value, so a command may only begin before an earlier one of its own thread when that one's queue stood
+/// still for 5 ms. A read that comes sooner and does not see the write is a mistake; one that comes later is not counted.
+@Suite("A thread sees its own writes")
+struct OwnWritesTests {
+    private static let rounds = 10_000
+    private static let excuse: UInt64 = 4_500_000
+
+    enum Pair: CaseIterable, Sendable {
+        case lowestAndLowest
+        case highestAndLowest
+        case highestAndHighest
+        case mediumAndLow
+        case manual
+        case timed
+        case member
+    }
+
+    @Test(
+        "What it has submitted to a queue is done before what it waits for, 10,000 times of 10,000",
+        arguments: Pair.allCases
+    )
+    func thread(pair: Pair) throws {
+        let (stale, late) = try inTime {
+            let store = Store()
+            var (stale, late) = (0, 0)
+            for round in 1...Self.rounds {
+                let begin = nanoseconds()
+                let answer = store.writeAndRead(pair)
+                if answer == .success(round) { continue }
+                if nanoseconds() < begin + Self.excuse { stale += 1 } else { late += 1 }
+                // Nothing is left from one round to the next.
+                store.queue.sync {}
+                _ = try poll("the write is done") { store.value.wait.lowestPriority.get() == .success(round) }
+            }
+            return (stale, late)
+        }
+        #expect(stale == 0, "And \(late) late")
+    }
+
+    /// Two queues, which may start in any order: the commands for one of them go before those for the other, as they came.
+    @Test("Also of two queues, each of which it has given a command")
+    func twoQueues() throws {
+        let stale = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queues = (0..<2).map { DispatchQueue(label: "\($0)") }
+            var stale = 0
+            for round in 1...Self.rounds / 2 {
+                let begin = nanoseconds()
+                for queue in queues { value.async(performIn: queue).lowestPriority.set { $0 += 1 } }
+                let answer = value.wait.lowestPriority.get()
+                if answer == .success(2 * round) { continue }
+                if nanoseconds() < begin + Self.excuse { stale += 1 }
+                try poll("the writes are done") { value.wait.lowestPriority.get() == .success(2 * round) }
+            }
+            return stale
+        }
+        #expect(stale == 0)
+    }
+
+    /// The task may go on in another thread than the one on which it has submitted its command.
+    @Test("A task sees its own writes, wherever it goes on", arguments: [false, true])
+    func task(suspends: Bool) async throws {
+        let stale = Protected(0)
+        let end = DispatchSemaphore(value: 0)
+        OwnThreads.run {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "target")
+            for round in 1...Self.rounds / 2 {
+                let begin = nanoseconds()
+                value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                if suspends { await Task.yield() }
+                let answer = await value.async.lowestPriority.get()
+                if answer == .success(round) { continue }
+                if nanoseconds() < begin + Self.excuse { stale.write { $0 += 1 } }
+                while await value.async.lowestPriority.get() != .success(round) {}
+            }
+            end.signal()
+        }
+        let ended = try await onThreadOfItsOwn { end.wait(timeout: .now() + 60) }
+        #expect(ended == .success)
+        #expect(stale.wrappedValue == 0)
+    }
+
+    /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the bound.
+    @Test("A thread that waits behind its own command for the queue that it blocks goes on all the same")
+    func ownQueue() throws {
+        let answers = try inTime(seconds: 20) {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "target")
+            return queue.sync {
+                (0..<20).map { _ in
+                    value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                    return value.wait.lowestPriority.get()
+                }
+            }
+        }
+        #expect(answers == Array(repeating: .success(0), count: 20))
+    }
+}
+
+/// As programs have it: the value is a member, and the commands are in methods.
+private final class Store: Sendable {
+    let value = QueueSafeValue(value: 0)
+    let queue = DispatchQueue(label: "store")
+
+    func writeAndRead(_ pair: OwnWritesTests.Pair) -> Result<Int, QueueSafeValueError> {
+        let schedule = value.async(performIn: queue)
+        switch pair {
+        case .lowestAndLowest:
+            schedule.lowestPriority.set { $0 += 1 }
+            return value.wait.lowestPriority.get()
+        case .highestAndLowest:
+            schedule.highestPriority.set { $0 += 1 }
+            return value.wait.lowestPriority.get()
+        case .highestAndHighest:
+            schedule.highestPriority.set { $0 += 1 }
+            return value.wait.highestPriority.get()
+        case .mediumAndLow:
+            schedule.mediumPriority.set {
+                $0 += 1
+            } completion: { _ in
+            }
+            return value.wait.lowPriority.map { $0 }
+        case .manual:
+            schedule.lowestPriority.set {
+                $0 += 1; $1()
+            }
+            return value.wait.lowestPriority.get { _, done in done() }
+        case .timed:
+            schedule.lowestPriority.set { $0 += 1 }
+            return value.wait(timeout: .seconds(60)).lowestPriority.get()
+        case .member:
+            increment()
+            return number()
+        }
+    }
+
+    private func increment() {
+        value.async(performIn: .userInitiated).lowestPriority.set { $0 += 1 }
+    }
+
+    private func number() -> Result<Int, QueueSafeValueError> {
+        value.wait.lowestPriority.get()
+    }
+}

@@ -1,0 +1,8 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import ThreadSafeValue
+
+/// What a submission returns, for tests that must store it.
+typealias HandleOfCommand = AsyncCommand

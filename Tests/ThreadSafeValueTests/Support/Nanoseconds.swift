@@ -1,0 +1,31 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+
+/// The time, in nanoseconds of a clock that never runs backwards.
+func nanoseconds() -> UInt64 {
+    DispatchTime.now().uptimeNanoseconds
+}
+
+/// How long a closure takes, in nanoseconds.
+func nanoseconds(of body: () throws -> Void) rethrows -> UInt64 {
+    let begin = nanoseconds()
+    try body()
+    return nanoseconds() - begin
+}
+
+/// How long the calling thread has used a processor, in nanoseconds.
+func processorNanoseconds() -> UInt64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// Uses the processor for some nanoseconds.
+func spin(_ duration: UInt64) {
+    let end = nanoseconds() + duration
+    while nanoseconds() < end {}
+}

@@ -1,0 +1,102 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+private typealias Answer = Result<Int, QueueSafeValueError>
+
+/// Each thread has the turn of one value and wants that of the other. The second begins to wait when the first is seen in line,
+/// so it is always the second that closes the circle; a busy machine can only let a time-out pass before, which changes no answer.
+@Suite("A wait with a time-out ends by itself, and so closes no circle")
+struct TimedCircleTests {
+    @Test("A thread that closes a circle with one that has a time-out gets its turn when that gives up")
+    func timedFirst() throws {
+        let answers = try run(first: .milliseconds(100), second: nil)
+        #expect(answers == [.failure(.timedOut), .success(1)])
+    }
+
+    @Test("A thread with a time-out that closes a circle is answered that its time is over")
+    func timedSecond() throws {
+        let answers = try run(first: nil, second: .milliseconds(100))
+        #expect(answers == [.success(1), .failure(.timedOut)])
+    }
+
+    /// The second gives up long before the first does, and has given its own turn back then.
+    @Test("Of two with time-outs only the shorter one gives up")
+    func bothTimed() throws {
+        let answers = try run(first: .seconds(30), second: .milliseconds(50))
+        #expect(answers == [.success(1), .failure(.timedOut)])
+    }
+
+    @Test("Without time-outs the one that would close the circle is told so")
+    func untimed() throws {
+        let answers = try run(first: nil, second: nil)
+        #expect(answers == [.success(1), .failure(.circularWait)])
+    }
+
+    @Test("A circle of three, of which one wait has a time-out, ends with that one")
+    func three() throws {
+        let answers = try inTime(seconds: 20) {
+            let values = (0..<3).map { _ in QueueSafeValue(value: 0) }
+            let answers = Protected<[Int: Answer]>([:])
+            let allHaveOne = StartGate(count: 3)
+            onThreads(3) { index in
+                values[index].wait.lowestPriority.set { _ in
+                    allHaveOne.pass()
+                    // One after the other, so that the last closes the circle.
+                    try? poll("it is its turn to wait") {
+                        (0..<index).allSatisfy {
+                            values[$0 + 1].pendingCommandCount == 1 || answers.wrappedValue[$0] != nil
+                        }
+                    }
+                    let next = values[(index + 1) % 3]
+                    let answer =
+                        index == 1
+                        ? next.wait(timeout: .milliseconds(200)).lowestPriority.set { $0 += 1 }
+                        : next.wait.lowestPriority.set { $0 += 1 }
+                    answers.write { $0[index] = answer }
+                }
+            }
+            return answers.wrappedValue
+        }
+        #expect(answers == [0: .success(1), 1: .failure(.timedOut), 2: .success(1)])
+    }
+
+    /// Answers of two threads, of which the first waits for the value of the second before that waits for the value of the first.
+    private func run(first: DispatchTimeInterval?, second: DispatchTimeInterval?) throws -> [Answer?] {
+        try inTime(seconds: 20) {
+            let values = [QueueSafeValue(value: 0), QueueSafeValue(value: 0)]
+            let timeouts = [first, second]
+            let answers = Protected<[Answer?]>([nil, nil])
+            let bothHaveOne = StartGate(count: 2)
+            let firstWaits = Door()
+            let watcher = RunningThread {
+                // Of a wait that is over already there is nothing to see any more.
+                try? poll("the first waits") {
+                    values[1].pendingCommandCount == 1 || answers.wrappedValue[0] != nil
+                }
+                firstWaits.open()
+            }
+            onThreads(2) { index in
+                values[index].wait.lowestPriority.set { _ in
+                    bothHaveOne.pass()
+                    if index == 1 { firstWaits.waitUntilOpen() }
+                    let other = values[1 - index]
+                    let answer =
+                        if let timeout = timeouts[index] {
+                            other.wait(timeout: timeout).lowestPriority.set { $0 += 1 }
+                        } else {
+                            other.wait.lowestPriority.set { $0 += 1 }
+                        }
+                    answers.write { $0[index] = answer }
+                }
+            }
+            watcher.join()
+            return answers.wrappedValue
+        }
+    }
+}
