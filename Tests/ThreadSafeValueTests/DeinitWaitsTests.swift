@@ -15,7 +15,6 @@ struct DeinitWaitsTests {
         case replaced
         case replacedWithCompletion
         case captured
-        case cancelled
         case replacedByThread
         case completed
     }
@@ -49,11 +48,6 @@ struct DeinitWaitsTests {
                 case .captured:
                     let last = makeLast()
                     commands.get { _ in withExtendedLifetime(last) {} }
-                case .cancelled:
-                    let last = makeLast()
-                    value.suspend()
-                    commands.set { _ in withExtendedLifetime(last) {} }.cancel()
-                    value.resume()
                 case .replacedByThread:
                     value.wait.lowestPriority.set(newValue: makeLast())
                     value.wait.lowestPriority.set(newValue: nil)

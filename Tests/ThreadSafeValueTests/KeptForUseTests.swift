@@ -106,12 +106,12 @@ struct KeptForUseTests {
     }
 
     /// Lets an owner submit a command of which it keeps the handle, as programs do to cancel it, and lets go of the owner.
-    private func expectNothingKept(_ use: @escaping @Sendable (Session) throws -> Void) throws {
+    private func expectNothingKept(_ use: @escaping @Sendable (OpenSession) throws -> Void) throws {
         let tally = Counted.Tally()
         try inTime(seconds: 20) {
             let handles: [HandleOfCommand?]
             do {
-                let session = Session(tally)
+                let session = OpenSession(tally)
                 try use(session)
                 session.queue.sync {}
                 handles = [session.handle.wrappedValue]
@@ -200,7 +200,7 @@ private enum Kept {
 }
 
 /// An owner of a value, which keeps the handle of the last command so that it may cancel it.
-final class Session: Sendable {
+final class OpenSession: Sendable {
     let value: QueueSafeValue<Counted>
     let queue = DispatchQueue(label: "session")
     let handle = Protected<HandleOfCommand?>(nil)
@@ -220,7 +220,7 @@ enum SessionCommand: CaseIterable, Sendable {
     case setWithoutCompletion
     case setManually
 
-    func submit(_ session: Session, _ end: Door) {
+    func submit(_ session: OpenSession, _ end: Door) {
         let commands = session.value.async(performIn: session.queue).lowestPriority
         switch self {
         case .get:

@@ -2,8 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What a lane's block has run in one go, and what is left to do once the turn is free: to tell callers and listeners, and to
-/// let go of the commands. Each of these may run any code.
+/// What a lane's block has run in one go, and what is left to do without the turn: to tell callers and listeners, and, when the
+/// block is over, to let go of the commands. Each of these may run any code.
 @safe
 struct Batch<Value> {
     /// How many commands it has run.
@@ -35,8 +35,8 @@ extension Batch {
         if delivery.isAwaited { isAwaited = true }
     }
 
-    /// Tells listeners and callers and lets go of the commands; without the turn.
-    mutating func finish() {
+    /// Tells listeners and the caller of the last command.
+    mutating func tellAll() {
         isAwaited = false
         if !deliveries.isEmpty {
             for delivery in deliveries { delivery.deliver() }
@@ -46,6 +46,10 @@ extension Batch {
             self.tell = nil
             tell()
         }
+    }
+
+    /// Lets go of the commands. The lane has no block any more, as what goes away may wait for the lane's next command.
+    mutating func removeAll() {
         while let command = unsafe ran?.takeRetainedValue() {
             unsafe ran = command.next
             unsafe command.next = nil

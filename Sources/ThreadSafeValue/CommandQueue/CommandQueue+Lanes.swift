@@ -47,10 +47,11 @@ extension CommandQueue {
         var batch = Batch<Value>()
         while let command = takeTurn(for: lane, block: block, after: batch.count) {
             let isOver = run(command, of: lane, &batch)
-            batch.finish()
-            if isOver { return }
+            batch.tellAll()
+            if isOver { break }
             linger()
         }
+        batch.removeAll()
     }
 }
 

@@ -22,10 +22,15 @@ extension CommandQueue {
             return .failure(failure)
         }
         var ending: Ending?
-        let (updated, outcome) = hold(isChange: isChange, copying: true, body) { _ in
+        let (updated, outcome) = hold(copying: true, body) { _ in
             let waited = Ending()
             ending = waited
-            return waited.set
+            // The thread that waits keeps the storage, and no other thread does: it may be the only one that may let the value go.
+            let storage = unsafe Unmanaged.passUnretained(storage)
+            return { outcome in
+                unsafe Self.giveDetachedTurnBack(in: storage, afterChange: isChange)
+                waited.set(outcome)
+            }
         }
         if outcome != nil { giveTurnBack(of: thread, afterChange: isChange) }
         return (outcome ?? ending!.wait()).result(updated!)
@@ -46,8 +51,9 @@ extension CommandQueue {
         on target: DispatchQueue
     ) -> PendingCommand.Ending where Value: Sendable {
         // A copy that nobody wants would make the next change copy the value too.
-        let (updated, outcome) = hold(isChange: isChange, copying: completion != nil, body) { updated in
+        let (updated, outcome) = hold(copying: completion != nil, body) { updated in
             { outcome in
+                giveTurnBack(of: TurnWord.detached, afterChange: isChange)
                 guard let completion, let updated else { return }
                 target.async { completion(outcome.result(updated)) }
             }
@@ -60,15 +66,13 @@ extension CommandQueue {
     /// Runs the closure of a command with the turn, and leaves the turn to the command if that is not complete then.
     ///
     /// - Parameters:
-    ///   - isChange: whether the command may change the value.
     ///   - isCopying: whether to copy the value as the closure leaves it: here, and not on the thread that completes the
     ///     command. Nobody can change the value before.
     ///   - body: the closure.
-    ///   - makeFinish: called with the copy if the command is not complete. What it returns is called when it is and the
-    ///     turn is free, on the thread that completes it.
+    ///   - makeFinish: called with the copy if the command is not complete. What it returns gives the turn back when the
+    ///     command is completed, on the thread that completes it.
     /// - Returns: the copy, and how the command has ended, if it has.
     private func hold(
-        isChange: Bool,
         copying isCopying: Bool,
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
         makeFinish: (Value?) -> (ManualCompletion.Outcome) -> Void
@@ -84,11 +88,19 @@ extension CommandQueue {
         if let outcome = completion.outcome { return (updated, outcome) }
         let finish = makeFinish(updated)
         moveTurn(to: TurnWord.detached)
-        completion.closureReturned { outcome in
-            giveTurnBack(of: TurnWord.detached, afterChange: isChange)
-            finish(outcome)
-        }
+        completion.closureReturned(finish: finish)
         return (updated, nil)
+    }
+
+    // Not inlined, so that the caller has no reference to the storage when this has returned.
+    @inline(never)
+    private static func giveDetachedTurnBack(
+        in storage: Unmanaged<CommandQueueStorage<Value>>,
+        afterChange isChange: Bool
+    ) {
+        unsafe storage._withUnsafeGuaranteedRef {
+            CommandQueue(storage: $0).giveTurnBack(of: TurnWord.detached, afterChange: isChange)
+        }
     }
 }
 
