@@ -146,7 +146,7 @@ struct QueueSafeValueChangesTests {
         var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
         let queue = DispatchQueue(label: "changes")
         let changes = value!.changes(buffering: .unbounded)
-        let unheard = value!.async(performIn: queue).lowestPriority
+        var kept: AsyncCommands<Int>? = value!.async(performIn: queue).lowestPriority
         let loop = Task {
             var seen = [Int]()
             for await number in changes { seen.append(number) }
@@ -159,9 +159,10 @@ struct QueueSafeValueChangesTests {
             DispatchQueue.global().async(execute: done)
         }
         value = nil
-        unheard.set { $0 = 3 }
+        kept!.set { $0 = 3 }
+        kept = nil
         queue.resume()
-        #expect(await loop.value == [1, 2])
+        #expect(await loop.value == [1, 2, 3])
         var afterwards = changes.makeAsyncIterator()
         #expect(await afterwards.next() == nil)
     }
@@ -183,7 +184,7 @@ struct QueueSafeValueChangesTests {
         for _ in 0..<200 {
             let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
             let changes = holder.wrappedValue!.changes
-            let schedule = holder.wrappedValue!.wait.lowestPriority
+            let commands = Protected<WaitCommands<Int>?>(holder.wrappedValue!.wait.lowestPriority)
             let loop = Task { for await _ in changes {} }
             let others = RunningThread {
                 let gate = StartGate(count: 3)
@@ -194,7 +195,8 @@ struct QueueSafeValueChangesTests {
                     },
                     RunningThread {
                         gate.pass()
-                        for _ in 0..<5 { schedule.set { $0 += 1 } }
+                        for _ in 0..<5 { commands.wrappedValue?.set { $0 += 1 } }
+                        commands.wrappedValue = nil
                     },
                 ]
                 gate.pass()
@@ -266,7 +268,7 @@ struct QueueSafeValueChangesTests {
         let value = QueueSafeValue<Last?>(value: nil)
         let queue = DispatchQueue(label: "changes")
         @Sendable func last(_ name: String) -> Last {
-            Last { [unowned value] in
+            Last {
                 if case .success = value.wait.highestPriority.map(completion: { _ in 0 }) { answers.add(name) }
             }
         }
@@ -293,7 +295,7 @@ struct QueueSafeValueChangesTests {
         let changes = value.changes
         let threads = RunningThread {
             for _ in 0..<3 {
-                let next = Last { [unowned value] in
+                let next = Last {
                     answers.add((try? value.wait.highestPriority.get().get()) != nil)
                 }
                 value.wait.lowestPriority.set { [next] in $0 = next }

@@ -17,8 +17,8 @@ struct SuspendingOrderTests {
             let queue = DispatchQueue(label: "target")
             let blocker = Blocker(value)
             for index in 0..<200 {
-                value.async(performIn: queue).mediumPriority.set { [weak value] _ in
-                    if index == suspending { value?.suspend() }
+                value.async(performIn: queue).mediumPriority.set { _ in
+                    if index == suspending { value.suspend() }
                     ran.add(index)
                 }
             }
