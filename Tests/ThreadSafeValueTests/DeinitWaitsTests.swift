@@ -15,14 +15,13 @@ struct DeinitWaitsTests {
         case replaced
         case replacedWithCompletion
         case captured
-        case cancelled
         case replacedByThread
         case completed
     }
 
     @Test("For a command on a concurrent queue", arguments: Way.allCases, [1, 20])
     func concurrentQueue(way: Way, count: Int) throws {
-        let told = try inTime(seconds: 5) {
+        let told = try inTime(seconds: 15) {
             let told = Log<Bool>()
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let value = QueueSafeValue<Last?>(value: nil)
@@ -49,11 +48,6 @@ struct DeinitWaitsTests {
                 case .captured:
                     let last = makeLast()
                     commands.get { _ in withExtendedLifetime(last) {} }
-                case .cancelled:
-                    let last = makeLast()
-                    value.suspend()
-                    commands.set { _ in withExtendedLifetime(last) {} }.cancel()
-                    value.resume()
                 case .replacedByThread:
                     value.wait.lowestPriority.set(newValue: makeLast())
                     value.wait.lowestPriority.set(newValue: nil)
@@ -66,7 +60,7 @@ struct DeinitWaitsTests {
                     }
                 }
             }
-            guard group.wait(timeout: .now() + 3) == .success else {
+            guard group.wait(timeout: .now() + 10) == .success else {
                 throw Hung(description: "\(told.count) of \(count) have gone.")
             }
             return told.entries

@@ -25,7 +25,7 @@ struct KeptForUseTests {
         let awaited = Kept.awaitCommands()
         #expect(await awaited.set { $0 += 1 } == .success(2))
         #expect(await awaited.get() == .success(2))
-        let answers = try inTime(seconds: 10) {
+        let answers = try inTime(seconds: 30) {
             let answers = Log<Answer>()
             let group = DispatchGroup()
             let commands = Kept.asyncCommands()
@@ -97,9 +97,9 @@ struct KeptForUseTests {
             end.open()
         }
         let silent = value.async(performIn: queue).lowestPriority.set(newValue: Counted(3, tally: tally))
-        try inTime(seconds: 10) {
+        try inTime(seconds: 30) {
             end.waitUntilOpen()
-            try poll(seconds: 5, "only the last is left") { tally.alive == 1 }
+            try poll(seconds: 10, "only the last is left") { tally.alive == 1 }
         }
         #expect(value.wait.lowestPriority.map { $0.id } == .success(3))
         withExtendedLifetime((handle, silent)) {}
@@ -116,7 +116,7 @@ struct KeptForUseTests {
                 owner.queue.sync {}
                 handles = [owner.handle.wrappedValue]
             }
-            try poll(seconds: 3, "the owner, its value and what its commands captured are gone") { tally.alive == 0 }
+            try poll(seconds: 10, "the owner, its value and what its commands captured are gone") { tally.alive == 0 }
             withExtendedLifetime(handles) {}
         }
     }
