@@ -91,7 +91,7 @@ struct AsyncCommandTests {
 
     @Test func `A handle does not keep the value alive, and works after it is gone`() {
         weak var object: Marker?
-        var handle: CommandHandle?
+        var handle: HandleOfCommand?
         do {
             let value = QueueSafeValue(value: Marker())
             object = (try? value.wait.highestPriority.get().get())
@@ -106,12 +106,12 @@ struct AsyncCommandTests {
     }
 
     @Test func `The handle of a refused command says so`() {
-        let schedule = QueueSafeValue(value: 0).async(performIn: queue)
-        let handle = schedule.highestPriority.set(newValue: 1) { note($0) }
+        let value = QueueSafeValue(value: 0, pendingCommandLimit: 0)
+        let handle = value.async(performIn: queue).highestPriority.set(newValue: 1) { note($0) }
         finished.wait()
         #expect(handle.state == .refused)
         #expect(!handle.cancel())
-        #expect(results.wrappedValue == [.failure(.valueContainerDeinited)])
+        #expect(results.wrappedValue == [.failure(.commandQueueFull)])
     }
 
     @Test func `Commands cancelled from many threads are told exactly once`() {

@@ -85,32 +85,39 @@ struct AwaitedBodyTests {
         #expect(answers == Array(repeating: .failure(.reentrantCommand), count: 4) + [.success(1)])
     }
 
-    /// Each body starts the task of the next step, as a pipeline or a timer that renews itself does. Nothing may be handed down
-    /// from step to step. The least of several parts of the chain, as a busy machine makes each of them longer.
-    @Test("A chain of 20,000 tasks, each started in the body of the one before, does not get slower")
+    /// Each step has bodies of three values and starts the next step's task in them, as a pipeline or a timer that renews itself does. Nothing may be handed down
+    /// from step to step. The least of several parts of the chain, and once more if that looks bad, as a busy machine makes some
+    /// of them longer.
+    @Test("A chain of 20,000 tasks, each started in a body of the one before, does not get slower")
     func chain() async throws {
         let steps = 20_000
-        let times = try await onOwnThreads(seconds: 60) {
-            let times = Log<UInt64>()
-            let end = Gate()
-            Self.step(steps, times, end)
-            await end.pass()
-            return times.entries
+        var (first, last): (UInt64, UInt64) = (.max / 8, .max)
+        for _ in 0..<3 where last > 2 * first + 500_000 {
+            let times = try await onOwnThreads(seconds: 60) {
+                let times = Log<UInt64>()
+                let end = Gate()
+                Self.step(steps, times, end)
+                await end.pass()
+                return times.entries
+            }
+            let parts = stride(from: 0, to: steps, by: 500).map { times[min($0 + 500, steps - 1)] - times[$0] }
+            (first, last) = (min(first, parts.prefix(8).min()!), min(last, parts.suffix(8).min()!))
         }
-        let parts = stride(from: 0, to: steps, by: 500).map { times[min($0 + 500, steps - 1)] - times[$0] }
-        let (first, last) = (parts.prefix(8).min()!, parts.suffix(8).min()!)
-        #expect(last < 4 * first + 500_000, "500 steps: \(first) ns at first, \(last) ns at last")
+        #expect(last <= 2 * first + 500_000, "500 steps: \(first) ns at first, \(last) ns at last")
     }
 
     private static func step(_ count: Int, _ times: Log<UInt64>, _ end: Gate) {
         times.add(nanoseconds())
         guard count > 1 else { return end.open() }
         OwnThreads.run {
-            let value = QueueSafeValue(value: 0)
-            await value.async.lowestPriority.set { number in
-                await Task.yield()
-                number += 1
-                step(count - 1, times, end)
+            let values = (0..<3).map { _ in QueueSafeValue(value: 0) }
+            await values[0].async.lowestPriority.set { _ in
+                await values[1].async.lowestPriority.set { _ in
+                    await values[2].async.lowestPriority.set { _ in
+                        await Task.yield()
+                        step(count - 1, times, end)
+                    }
+                }
             }
         }
     }

@@ -21,7 +21,7 @@ struct DeinitWaitsTests {
 
     @Test("For a command on a concurrent queue", arguments: Way.allCases, [1, 20])
     func concurrentQueue(way: Way, count: Int) throws {
-        let told = try inTime(seconds: 5) {
+        let told = try inTime(seconds: 15) {
             let told = Log<Bool>()
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let value = QueueSafeValue<Last?>(value: nil)
@@ -60,7 +60,7 @@ struct DeinitWaitsTests {
                     }
                 }
             }
-            guard group.wait(timeout: .now() + 3) == .success else {
+            guard group.wait(timeout: .now() + 10) == .success else {
                 throw Hung(description: "\(told.count) of \(count) have gone.")
             }
             return told.entries

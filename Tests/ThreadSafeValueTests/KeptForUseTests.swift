@@ -25,7 +25,7 @@ struct KeptForUseTests {
         let awaited = Kept.awaitCommands()
         #expect(await awaited.set { $0 += 1 } == .success(2))
         #expect(await awaited.get() == .success(2))
-        let answers = try inTime(seconds: 10) {
+        let answers = try inTime(seconds: 30) {
             let answers = Log<Answer>()
             let group = DispatchGroup()
             let commands = Kept.asyncCommands()
@@ -66,9 +66,9 @@ struct KeptForUseTests {
 
     @Test(
         "A handle of a command that is over keeps neither its owner nor the value",
-        arguments: SessionCommand.allCases
+        arguments: OwnersCommand.allCases
     )
-    func handleOfFinished(form: SessionCommand) throws {
+    func handleOfFinished(form: OwnersCommand) throws {
         try expectNothingKept { owner in
             let end = Door()
             form.submit(owner, end)
@@ -77,8 +77,8 @@ struct KeptForUseTests {
     }
 
     /// The queue is suspended, so that the command waits when it is cancelled, and goes on after.
-    @Test("Nor does the handle of a cancelled one", arguments: SessionCommand.allCases)
-    func handleOfCancelled(form: SessionCommand) throws {
+    @Test("Nor does the handle of a cancelled one", arguments: OwnersCommand.allCases)
+    func handleOfCancelled(form: OwnersCommand) throws {
         try expectNothingKept { owner in
             owner.queue.suspend()
             form.submit(owner, Door())
@@ -97,26 +97,26 @@ struct KeptForUseTests {
             end.open()
         }
         let silent = value.async(performIn: queue).lowestPriority.set(newValue: Counted(3, tally: tally))
-        try inTime(seconds: 10) {
+        try inTime(seconds: 30) {
             end.waitUntilOpen()
-            try poll(seconds: 5, "only the last is left") { tally.alive == 1 }
+            try poll(seconds: 10, "only the last is left") { tally.alive == 1 }
         }
         #expect(value.wait.lowestPriority.map { $0.id } == .success(3))
         withExtendedLifetime((handle, silent)) {}
     }
 
     /// Lets an owner submit a command of which it keeps the handle, as programs do to cancel it, and lets go of the owner.
-    private func expectNothingKept(_ use: @escaping @Sendable (OpenSession) throws -> Void) throws {
+    private func expectNothingKept(_ use: @escaping @Sendable (CommandOwner) throws -> Void) throws {
         let tally = Counted.Tally()
         try inTime(seconds: 20) {
             let handles: [HandleOfCommand?]
             do {
-                let session = OpenSession(tally)
-                try use(session)
-                session.queue.sync {}
-                handles = [session.handle.wrappedValue]
+                let owner = CommandOwner(tally)
+                try use(owner)
+                owner.queue.sync {}
+                handles = [owner.handle.wrappedValue]
             }
-            try poll(seconds: 3, "the session, its value and what its commands captured are gone") { tally.alive == 0 }
+            try poll(seconds: 10, "the owner, its value and what its commands captured are gone") { tally.alive == 0 }
             withExtendedLifetime(handles) {}
         }
     }
@@ -200,9 +200,9 @@ private enum Kept {
 }
 
 /// An owner of a value, which keeps the handle of the last command so that it may cancel it.
-final class OpenSession: Sendable {
+final class CommandOwner: Sendable {
     let value: QueueSafeValue<Counted>
-    let queue = DispatchQueue(label: "session")
+    let queue = DispatchQueue(label: "owner")
     let handle = Protected<HandleOfCommand?>(nil)
     private let counted: Counted
 
@@ -212,45 +212,45 @@ final class OpenSession: Sendable {
     }
 }
 
-/// How a session submits a command whose closures use the session itself.
-enum SessionCommand: CaseIterable, Sendable {
+/// How an owner submits a command whose closures use the owner itself.
+enum OwnersCommand: CaseIterable, Sendable {
     case get
     case getManually
     case set
     case setWithoutCompletion
     case setManually
 
-    func submit(_ session: OpenSession, _ end: Door) {
-        let commands = session.value.async(performIn: session.queue).lowestPriority
+    func submit(_ owner: CommandOwner, _ end: Door) {
+        let commands = owner.value.async(performIn: owner.queue).lowestPriority
         switch self {
         case .get:
-            session.handle.write(
-                commands.get { _ in withExtendedLifetime(session) { end.open() } }
+            owner.handle.write(
+                commands.get { _ in withExtendedLifetime(owner) { end.open() } }
             )
         case .getManually:
-            session.handle.write(
+            owner.handle.write(
                 commands.get { _, done in
-                    withExtendedLifetime(session) { done() }
+                    withExtendedLifetime(owner) { done() }
                 } completion: { _ in
-                    withExtendedLifetime(session) { end.open() }
+                    withExtendedLifetime(owner) { end.open() }
                 }
             )
         case .set:
-            session.handle.write(
+            owner.handle.write(
                 commands.set {
-                    withExtendedLifetime(($0, session)) {}
+                    withExtendedLifetime(($0, owner)) {}
                 } completion: { _ in
-                    withExtendedLifetime(session) { end.open() }
+                    withExtendedLifetime(owner) { end.open() }
                 }
             )
         case .setWithoutCompletion:
-            session.handle.write(commands.set { withExtendedLifetime(($0, session)) { end.open() } })
+            owner.handle.write(commands.set { withExtendedLifetime(($0, owner)) { end.open() } })
         case .setManually:
-            session.handle.write(
+            owner.handle.write(
                 commands.set { counted, done in
-                    withExtendedLifetime((counted, session)) { done() }
+                    withExtendedLifetime((counted, owner)) { done() }
                 } completion: { _ in
-                    withExtendedLifetime(session) { end.open() }
+                    withExtendedLifetime(owner) { end.open() }
                 }
             )
         }

@@ -1,0 +1,103 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("A thread that waits for its turn")
+struct ParkingTests {
+    // Unoptimized code allocates for reasons of its own, and sanitizers need memory themselves.
+    #if os(Linux) && canImport(Glibc) && !DEBUG
+    /// The thread has waited once before, so that what is made once a thread is there. Then it uses up all memory, and waits
+    /// again, for a command of another thread, which ends when it sees the first in line.
+    @Test("Parks and is woken without allocating: it does so when there is no memory", .enabled(if: !isSanitized))
+    func allocatesNothing() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 30)
+            let value = QueueSafeValue(value: 0)
+            let (bothAreReady, hasTurn) = (StartGate(count: 2), StartGate(count: 2))
+            let hasTurnAgain = StartGate(count: 2)
+            let other = RunningThread {
+                for gate in [hasTurn, hasTurnAgain] {
+                    value.wait.lowestPriority.set { _ in
+                        gate.pass()
+                        while value.pendingCommandCount == 0 { sched_yield() }
+                    }
+                    if gate === hasTurn { bothAreReady.pass() }
+                }
+            }
+            RunningThread {
+                hasTurn.pass()
+                value.wait.highestPriority.set { $0 += 1 }
+                bothAreReady.pass()
+                useUpMemory()
+                hasTurnAgain.pass()
+                value.wait.highestPriority.set { $0 += 1 }
+                value.wait(timeout: .nanoseconds(1)).lowestPriority.set { $0 += 1 }
+                _exit(EXIT_SUCCESS)
+            }.join()
+            other.join()
+        }
+    }
+    #endif
+
+    #if !DEBUG
+
+    enum Holder: CaseIterable, Sendable {
+        case nobody
+        case manual
+        case task
+    }
+
+    /// To spin pays when the one who has the turn runs and is about to give it back. What a waiting thread uses of its processor
+    /// is compared with what it takes to wait in vain for a semaphore; the least of many times each, as noise only adds to it.
+    @Test("Does not spin for a turn that no running thread has", arguments: Holder.allCases)
+    func spinsForNobody(holder: Holder) async throws {
+        let value = QueueSafeValue(value: 0)
+        let mayEnd = DispatchSemaphore(value: 0)
+        let begun = DispatchSemaphore(value: 0)
+        switch holder {
+        case .nobody:
+            value.suspend()
+            begun.signal()
+        case .manual:
+            value.async(performIn: .utility).lowestPriority.get { _, done in
+                begun.signal()
+                DispatchQueue(label: "later").async {
+                    mayEnd.wait()
+                    done()
+                }
+            }
+        case .task:
+            OwnThreads.run {
+                await value.async.lowestPriority.set { _ in
+                    begun.signal()
+                    _ = try? await onThreadOfItsOwn { mayEnd.wait() }
+                }
+            }
+        }
+        let (waiting, parking) = try await onThreadOfItsOwn {
+            begun.wait()
+            // The body, or the closure, has returned or is suspended soon.
+            usleep(10_000)
+            let semaphore = DispatchSemaphore(value: 0)
+            var (waiting, parking) = (UInt64.max, UInt64.max)
+            for _ in 0..<1_000 {
+                var begin = processorNanoseconds()
+                _ = semaphore.wait(timeout: .now() + .microseconds(20))
+                parking = min(parking, processorNanoseconds() - begin)
+                begin = processorNanoseconds()
+                value.wait(timeout: .microseconds(20)).lowestPriority.set { $0 += 1 }
+                waiting = min(waiting, processorNanoseconds() - begin)
+            }
+            return (waiting, parking)
+        }
+        mayEnd.signal()
+        if holder == .nobody { value.resume() }
+        #expect(waiting < parking + 4_000, "\(waiting) ns, and \(parking) ns to park")
+    }
+    #endif
+}

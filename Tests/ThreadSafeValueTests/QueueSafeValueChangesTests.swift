@@ -1,0 +1,326 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("QueueSafeValue, changes")
+struct QueueSafeValueChangesTests {
+    @Test("Each command that may change the value is one element, of whatever kind; one that reads is none")
+    func everyKind() async {
+        let value = QueueSafeValue(value: 0)
+        let queue = DispatchQueue(label: "changes")
+        var iterator = value.changes(buffering: .unbounded).makeAsyncIterator()
+        let inThread = RunningThread {
+            let wait = value.wait.lowestPriority
+            wait.set { $0 = 1 }
+            _ = wait.get()
+            wait.set(newValue: 2)
+            _ = wait.map { $0 + 5 }
+            wait.set { number, done in
+                number = 3
+                done()
+            }
+            _ = wait.get(manualCompletion: { _, done in done() })
+            value.wait(timeout: .seconds(9)).highPriority.set { $0 = 4 }
+            wait.set { number in
+                number = 5
+                throw CancellationError()
+            }
+            let async = value.async(performIn: queue).mediumPriority
+            async.set { $0 = 6 }
+            async.get { _ in }
+            async.set(newValue: 7)
+            async.set { number, done in
+                number = 8
+                DispatchQueue.global().async(execute: done)
+            }
+            async.set(accessClosure: { $0 = 9 }, completion: { _ in })
+        }
+        for number in 1...9 { #expect(await iterator.next() == number) }
+        inThread.join()
+        let tasks = value.async.lowestPriority
+        await tasks.set { $0 = 10 }
+        _ = await tasks.get()
+        await tasks.set(newValue: 11)
+        await tasks.set(manualCompletion: { number in
+            await Task.yield()
+            number = 12
+        })
+        for number in 10...12 { #expect(await iterator.next() == number) }
+    }
+
+    @Test("A command that was running when the listening began is an element too")
+    func running() async throws {
+        let value = QueueSafeValue(value: 0)
+        let (isIn, mayGoOn) = (Door(), Door())
+        let thread = RunningThread {
+            value.wait.lowestPriority.set { number in
+                isIn.open()
+                mayGoOn.waitUntilOpen()
+                number = 1
+            }
+        }
+        let changes = try await onThreadOfItsOwn {
+            isIn.waitUntilOpen()
+            return value.changes
+        }
+        var iterator = changes.makeAsyncIterator()
+        mayGoOn.open()
+        #expect(await iterator.next() == 1)
+        thread.join()
+    }
+
+    @Test(
+        "Several loops hear every change that threads, queues and tasks make, in the one order in which they were made"
+    )
+    func order() async {
+        let value = QueueSafeValue(value: 0)
+        let listeners = (0..<2).map { _ in
+            let changes = value.changes(buffering: .unbounded)
+            return Task {
+                var seen = [Int]()
+                for await number in changes {
+                    seen.append(number)
+                    if number == 900 { break }
+                }
+                return seen
+            }
+        }
+        let queues = (0..<2).map { DispatchQueue(label: "changes \($0)") }
+        let threads = RunningThread {
+            onThreads(3) { index in
+                for count in 0..<200 {
+                    value.wait.highestPriority.set { $0 += 1 }
+                    if count < 100 { _ = value.wait.lowPriority.get() }
+                    if index < 2, count < 100 { value.async(performIn: queues[index]).lowestPriority.set { $0 += 1 } }
+                }
+            }
+        }
+        for _ in 0..<100 { await value.async.mediumPriority.set { $0 += 1 } }
+        for listener in listeners { #expect(await listener.value == Array(1...900)) }
+        threads.join()
+    }
+
+    @Test("Listening that begins and ends while others change the value misses nothing in between")
+    func coming() async {
+        let value = QueueSafeValue(value: 0)
+        let isOver = Protected(false)
+        let writers = RunningThread {
+            onThreads(2) { _ in
+                while !isOver.wrappedValue {
+                    value.wait.highestPriority.set { $0 += 1 }
+                    // Not faster than a task on a busy pool can listen.
+                    usleep(50)
+                }
+            }
+        }
+        for _ in 0..<400 {
+            var iterator = value.changes(buffering: .unbounded).makeAsyncIterator()
+            var last = await iterator.next() ?? 0
+            for _ in 0..<20 {
+                let next = await iterator.next() ?? 0
+                #expect(next == last + 1)
+                last = next
+            }
+        }
+        isOver.wrappedValue = true
+        writers.join()
+    }
+
+    @Test("A listener that lags 600,000 changes behind holds nobody up, and gets them all")
+    func lagging() async throws {
+        let value = QueueSafeValue(value: 0)
+        var iterator = value.changes(buffering: .unbounded).makeAsyncIterator()
+        try inTime {
+            for _ in 0..<600_000 { value.wait.highestPriority.set { $0 += 1 } }
+        }
+        for number in 1...600_000 { #expect(await iterator.next() == number) }
+    }
+
+    @Test("A loop ends when the value is gone and what it accepted is done")
+    func ends() async {
+        var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
+        let queue = DispatchQueue(label: "changes")
+        let changes = value!.changes(buffering: .unbounded)
+        var kept: AsyncCommands<Int>? = value!.async(performIn: queue).lowestPriority
+        let loop = Task {
+            var seen = [Int]()
+            for await number in changes { seen.append(number) }
+            return seen
+        }
+        queue.suspend()
+        value!.async(performIn: queue).lowestPriority.set { $0 = 1 }
+        value!.async(performIn: queue).lowestPriority.set { number, done in
+            number = 2
+            DispatchQueue.global().async(execute: done)
+        }
+        value = nil
+        kept!.set { $0 = 3 }
+        kept = nil
+        queue.resume()
+        #expect(await loop.value == [1, 2, 3])
+        var afterwards = changes.makeAsyncIterator()
+        #expect(await afterwards.next() == nil)
+    }
+
+    @Test("A loop ends when the value goes away, whether anybody ever changed it or not", arguments: [false, true])
+    func endsIdle(isListenedTo: Bool) async {
+        var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
+        let changes = value!.changes
+        var iterator = isListenedTo ? changes.makeAsyncIterator() : nil
+        if !isListenedTo { _ = changes.makeAsyncIterator() }
+        value = nil
+        if isListenedTo { #expect(await iterator?.next() == nil) }
+        var afterwards = changes.makeAsyncIterator()
+        #expect(await afterwards.next() == nil)
+    }
+
+    @Test("The value going away while listeners come and go leaves nobody waiting")
+    func endRaces() async {
+        for _ in 0..<200 {
+            let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
+            let changes = holder.wrappedValue!.changes
+            let commands = Protected<WaitCommands<Int>?>(holder.wrappedValue!.wait.lowestPriority)
+            let loop = Task { for await _ in changes {} }
+            let others = RunningThread {
+                let gate = StartGate(count: 3)
+                let threads = [
+                    RunningThread {
+                        gate.pass()
+                        for _ in 0..<5 { _ = changes.makeAsyncIterator() }
+                    },
+                    RunningThread {
+                        gate.pass()
+                        for _ in 0..<5 { commands.wrappedValue?.set { $0 += 1 } }
+                        commands.wrappedValue = nil
+                    },
+                ]
+                gate.pass()
+                holder.wrappedValue = nil
+                for thread in threads { thread.join() }
+            }
+            await loop.value
+            others.join()
+        }
+    }
+
+    @Test("A loop goes on as long as a command waits for a queue that was late")
+    func lateQueue() async throws {
+        var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
+        let (suspended, other) = (DispatchQueue(label: "suspended"), DispatchQueue(label: "other"))
+        var iterator = value!.changes(buffering: .unbounded).makeAsyncIterator()
+        suspended.suspend()
+        value!.async(performIn: suspended).highestPriority.set { $0 += 100 }
+        // It goes first, once the other was waited for in vain.
+        value!.async(performIn: other).lowestPriority.set { $0 += 1 }
+        #expect(await iterator.next() == 1)
+        value = nil
+        try await onThreadOfItsOwn { other.sync {} }
+        suspended.resume()
+        #expect(await iterator.next() == 101)
+        #expect(await iterator.next() == nil)
+    }
+
+    @Test("Who waits for a change hears of it before the next command on that queue, and before the completion")
+    func atOnce() async throws {
+        let value = QueueSafeValue(value: 0)
+        let queue = DispatchQueue(label: "changes")
+        for _ in 0..<20 {
+            let (heard, isOver) = (Log<Int>(), Door())
+            let changes = value.changes(buffering: .unbounded)
+            let loop = OwnThreads.run {
+                for await number in changes {
+                    heard.add(number)
+                    if number == 3 { return }
+                }
+            }
+            @Sendable func expectHeard(_ numbers: [Int]) {
+                do { try poll("the loop has heard \(numbers)") { heard.entries == numbers } } catch {
+                    Issue.record(error)
+                }
+            }
+            try await onThreadOfItsOwn {
+                queue.suspend()
+                let async = value.async(performIn: queue).lowestPriority
+                async.set { $0 = 1 }
+                async.set { number in
+                    expectHeard([1])
+                    number = 2
+                }
+                async.set(accessClosure: { $0 = 3 }) { _ in
+                    expectHeard([1, 2, 3])
+                    isOver.open()
+                }
+                queue.resume()
+                isOver.waitUntilOpen()
+            }
+            await loop.value
+        }
+    }
+
+    @Test("An old value goes away without the turn, whoever replaces it")
+    func replacedByAll() async throws {
+        let answers = Log<String>()
+        let value = QueueSafeValue<Last?>(value: nil)
+        let queue = DispatchQueue(label: "changes")
+        @Sendable func last(_ name: String) -> Last {
+            Last {
+                if case .success = value.wait.highestPriority.map(completion: { _ in 0 }) { answers.add(name) }
+            }
+        }
+        value.wait.lowestPriority.set(newValue: last("replaced by wait"))
+        value.wait.lowestPriority.set(newValue: last("replaced by async"))
+        value.async(performIn: queue).lowestPriority.set(newValue: last("replaced by async with a completion"))
+        let isOver = Door()
+        value.async(performIn: queue).lowestPriority.set(newValue: last("replaced by await")) { _ in isOver.open() }
+        try await onThreadOfItsOwn { isOver.waitUntilOpen() }
+        await value.async.lowestPriority.set(newValue: nil)
+        try await onThreadOfItsOwn { queue.sync {} }
+        #expect(
+            Set(answers.entries) == [
+                "replaced by wait", "replaced by async", "replaced by async with a completion", "replaced by await",
+            ]
+        )
+        withExtendedLifetime(value) {}
+    }
+
+    @Test("An old value goes away without the turn, and may use the value then")
+    func replacedWithoutTurn() async {
+        let answers = Log<Bool>()
+        let value = QueueSafeValue<Last?>(value: nil)
+        let changes = value.changes
+        let threads = RunningThread {
+            for _ in 0..<3 {
+                let next = Last {
+                    answers.add((try? value.wait.highestPriority.get().get()) != nil)
+                }
+                value.wait.lowestPriority.set { [next] in $0 = next }
+            }
+        }
+        threads.join()
+        var iterator = changes.makeAsyncIterator()
+        _ = await iterator.next()
+        // Those that only the mailbox had when a newer one came.
+        #expect(answers.entries == [true, true])
+        withExtendedLifetime(value) { _ = value.wait.lowestPriority.set(newValue: nil) }
+    }
+
+    @Test("A sequence doesn't keep the value alive, and nothing leaks")
+    func leaks() async {
+        let tally = Counted.Tally()
+        do {
+            var value: QueueSafeValue<Counted>? = QueueSafeValue(value: Counted(tally: tally))
+            let changes = value!.changes(buffering: .unbounded)
+            for _ in 0..<10 { value!.wait.lowestPriority.set(newValue: Counted(tally: tally)) }
+            #expect(tally.alive == 10)
+            value = nil
+            #expect(tally.alive == 10)
+            withExtendedLifetime(changes) {}
+        }
+        #expect(tally.alive == 0)
+    }
+}
