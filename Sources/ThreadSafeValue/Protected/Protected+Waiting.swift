@@ -57,7 +57,7 @@ extension Protected {
         timeout: DispatchTimeInterval,
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard storage.lock(by: Deadline(after: timeout)) else { return nil }
+        guard storage.lock(until: Deadline(after: timeout)) else { return nil }
         defer { storage.commit() }
         return try unsafe body(&storage.value.pointee)
     }

@@ -89,7 +89,9 @@ extension Protected {
     ) throws(Failure) -> Result {
         storage.lock()
         defer { storage.unlock() }
-        return try unsafe body(storage.value.pointee)
+        let value = unsafe storage.value.move()
+        defer { unsafe storage.value.initialize(to: value) }
+        return try body(value)
     }
 
     /// Calls a closure that may change the value in place, on the calling thread, while nobody else can access it.
@@ -118,5 +120,6 @@ extension Protected {
         unsafe Swift.swap(&storage.value.pointee, &value)
         storage.commit()
         // The old value goes away here, where its `deinit` may use the new one.
+        _ = consume value
     }
 }

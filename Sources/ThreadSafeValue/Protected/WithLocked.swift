@@ -27,19 +27,12 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     _ second: Protected<Second>,
     body: (inout First, inout Second) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    // The same as with any number, but without the list.
     let (lower, upper) = (ObjectIdentifier(first.storage), ObjectIdentifier(second.storage))
     if lower == upper { failNamedTwice() }
     if lower < upper { first.storage.lock() }
     second.storage.lock()
     if upper < lower { first.storage.lock() }
-    defer {
-        let tells = (first.storage.commitToTell(), second.storage.commitToTell())
-        withExtendedLifetime((first, second)) {
-            tells.0()
-            tells.1()
-        }
-    }
+    defer { commit(first.storage, second.storage) }
     return try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
 }
 
@@ -61,7 +54,13 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     _ third: Protected<Third>,
     body: (inout First, inout Second, inout Third) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    try withLocked(first, second, third) { values throws(Failure) in try body(&values.0, &values.1, &values.2) }
+    lock(first.storage, second.storage, third.storage)
+    defer { commit(first.storage, second.storage, third.storage) }
+    return try unsafe body(
+        &first.storage.value.pointee,
+        &second.storage.value.pointee,
+        &third.storage.value.pointee
+    )
 }
 
 /// Calls a closure with any number of values, as one tuple, while nobody else can access any of them.
@@ -86,31 +85,68 @@ public func withLocked<each Value, Result: ~Copyable, Failure: Error>(
     _ values: repeat Protected<each Value>,
     body: (inout (repeat each Value)) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    var storages = [any LockableStorage]()
-    for value in repeat each values { storages.append(value.storage) }
-    storages.sort { ObjectIdentifier($0) < ObjectIdentifier($1) }
-    for (lower, upper) in zip(storages, storages.dropFirst()) where lower === upper { failNamedTwice() }
-    for storage in storages { storage.lock() }
-    defer {
-        withExtendedLifetime(storages) {
-            for tell in storages.map({ $0.commitToTell() }) { tell() }
-        }
-    }
-
+    lock(repeat (each values).storage)
+    defer { commit(repeat (each values).storage) }
     // Moved out and in again, the values are not copied, so that a collection is changed in place.
     var moved = (repeat unsafe (each values).storage.value.move())
     defer { _ = (repeat unsafe (each values).storage.value.initialize(to: each moved)) }
     return try body(&moved)
 }
 
-/// A storage of any type of value.
-@usableFromInline
-protocol LockableStorage: AnyObject {
-    func lock()
-    func commitToTell() -> () -> Void
+/// Takes the locks of three values in the one order.
+@inlinable
+func lock<First, Second, Third>(
+    _ first: ProtectedStorage<First>,
+    _ second: ProtectedStorage<Second>,
+    _ third: ProtectedStorage<Third>
+) {
+    let ids = (ObjectIdentifier(first), ObjectIdentifier(second), ObjectIdentifier(third))
+    if ids.0 == ids.1 || ids.1 == ids.2 || ids.0 == ids.2 { failNamedTwice() }
+    let lowest = min(ids.0, ids.1, ids.2)
+    let highest = max(ids.0, ids.1, ids.2)
+    if ids.0 == lowest { first.lock() } else if ids.1 == lowest { second.lock() } else { third.lock() }
+    if ids.0 != lowest, ids.0 != highest {
+        first.lock()
+    } else if ids.1 != lowest, ids.1 != highest {
+        second.lock()
+    } else {
+        third.lock()
+    }
+    if ids.0 == highest { first.lock() } else if ids.1 == highest { second.lock() } else { third.lock() }
 }
 
-extension ProtectedStorage: LockableStorage {}
+/// Takes the locks of any number of values in the one order.
+@inlinable
+func lock<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
+    var ids = [ObjectIdentifier]()
+    for storage in repeat each storages { ids.append(ObjectIdentifier(storage)) }
+    ids.sort()
+    for (lower, upper) in zip(ids, ids.dropFirst()) where lower == upper { failNamedTwice() }
+    for id in ids {
+        for storage in repeat each storages {
+            if ObjectIdentifier(storage) == id { storage.lock() }
+        }
+    }
+}
+
+/// Gives back the locks of values that may have changed, then notifies those who wait for a change.
+@inlinable
+func commit<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
+    var hasWaiters = false
+    for storage in repeat each storages { hasWaiters = hasWaiters || storage.hasWaiters }
+    if hasWaiters { return commitNotifying(repeat each storages) }
+    for storage in repeat each storages { storage.unlock() }
+}
+
+@usableFromInline
+@inline(never)
+func commitNotifying<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
+    var notify = [() -> Void]()
+    for storage in repeat each storages { notify.append(storage.commitToNotify()) }
+    withExtendedLifetime((repeat each storages)) {
+        for notify in notify { notify() }
+    }
+}
 
 @usableFromInline
 @inline(never)
