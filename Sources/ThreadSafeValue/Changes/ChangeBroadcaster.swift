@@ -7,14 +7,17 @@
 /// A storage has one, made when somebody listens for the first time. For each change it calls `record(_:)` while nobody else
 /// can change the value, so that changes come in their order, and `deliver()` on what that returns when others can again. It
 /// calls `finish()` when it goes away.
+@usableFromInline
 final class ChangeBroadcaster<Value> {
     /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`.
     // This and the rest are guarded by `lock`.
     private var whenListenedTo: ((Bool) -> Void)?
-    private var listeners = [Listener]()
+    @usableFromInline
+    var listeners = [Listener]()
 
     // Held for moments, in which no code of the library's user runs.
-    private let lock = PlatformLock()
+    @usableFromInline
+    let lock = PlatformLock()
 
     init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
         self.whenListenedTo = whenListenedTo
@@ -29,11 +32,14 @@ typealias ChangeHub = ChangeBroadcaster
 
 extension ChangeBroadcaster {
     /// What one loop over the changes has not fetched yet. Guarded by the broadcaster's lock.
+    @usableFromInline
     final class Listener {
-        fileprivate var mailbox: RingBuffer<Value>
+        @usableFromInline
+        var mailbox: RingBuffer<Value>
         fileprivate var isRemoved = false
         // The iterators that wait for the next value: one, if each is used by one task.
-        fileprivate var waiting = [CheckedContinuation<Void, Never>]()
+        @usableFromInline
+        var waiting = [CheckedContinuation<Void, Never>]()
 
         fileprivate init(capacity: Int) {
             mailbox = RingBuffer(capacity: capacity)
@@ -41,23 +47,32 @@ extension ChangeBroadcaster {
     }
 
     /// What is left to do when a change has been recorded.
+    @usableFromInline
     struct Delivery {
         // Values that nobody wants any more. They go away with this, where their `deinit` may do anything. The first one has
         // a place of its own, so that a single listener costs no allocation.
-        fileprivate var replaced: Value?
-        fileprivate var othersReplaced = [Value]()
-        fileprivate var waiting = [CheckedContinuation<Void, Never>]()
+        @usableFromInline
+        var replaced: Value?
+        @usableFromInline
+        var othersReplaced = [Value]()
+        @usableFromInline
+        var waiting = [CheckedContinuation<Void, Never>]()
+
+        @inlinable
+        init() {}
 
         /// Whether a listener waits for it.
         var isAwaited: Bool { !waiting.isEmpty }
 
         /// Wakes the listeners. No lock may be held.
+        @inlinable
         func deliver() {
             for continuation in waiting { continuation.resume() }
         }
     }
 
     /// Puts a change into every mailbox.
+    @inlinable
     func record(_ value: Value) -> Delivery {
         var delivery = Delivery()
         lock.lock()
@@ -144,7 +159,8 @@ extension ChangeBroadcaster {
 
 extension Array {
     /// Takes all elements out.
-    fileprivate mutating func drain() -> [Element] {
+    @usableFromInline
+    mutating func drain() -> [Element] {
         defer { self = [] }
         return self
     }

@@ -93,6 +93,7 @@ extension AtomicWord {
     }
 
     /// The object that the word keeps, if there is one.
+    @inlinable
     func object<Object: AnyObject>() -> Object? {
         let bits = loadAcquiring()
         return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeUnretainedValue()
@@ -103,7 +104,8 @@ extension AtomicWord {
         unsafe Self.unmanaged(load()).takeRetainedValue()
     }
 
-    private static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
+    @inlinable
+    static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
         unsafe .fromOpaque(UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped)
     }
 }

@@ -18,7 +18,7 @@ extension Protected {
     ) throws(Failure) -> Result? {
         guard storage.tryLock() else { return nil }
         defer { storage.unlock() }
-        return try unsafe body(storage.value.pointee)
+        return try storage.borrow(body)
     }
 
     /// Calls a closure that may change the value if nobody else is accessing it, and never waits.

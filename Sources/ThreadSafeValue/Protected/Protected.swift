@@ -89,9 +89,7 @@ extension Protected {
     ) throws(Failure) -> Result {
         storage.lock()
         defer { storage.unlock() }
-        let value = unsafe storage.value.move()
-        defer { unsafe storage.value.initialize(to: value) }
-        return try body(value)
+        return try storage.borrow(body)
     }
 
     /// Calls a closure that may change the value in place, on the calling thread, while nobody else can access it.

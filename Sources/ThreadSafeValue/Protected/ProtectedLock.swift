@@ -22,11 +22,14 @@ struct ProtectedLock {
 }
 
 /// Which kinds of waiters a protected value has.
+@usableFromInline
 enum AwaitedChange {
     /// A wait for a value that meets a condition.
-    static let toMeetCondition: UInt64 = 1
+    @inlinable
+    static var toMeetCondition: UInt64 { 1 }
     /// A listener to every change.
-    static let any: UInt64 = 2
+    @inlinable
+    static var any: UInt64 { 2 }
 }
 
 extension ProtectedLock {

@@ -6,7 +6,7 @@
 
 extension ProtectedStorage {
     /// Gives the lock back after an access that may have changed the value, and notifies those who wait for a change.
-    @usableFromInline
+    @inlinable
     @inline(never)
     func commitNotifying() {
         commitCollecting()?.deliver()
@@ -15,6 +15,7 @@ extension ProtectedStorage {
     /// Gives the lock back after an access that may have changed the value.
     ///
     /// - Returns: whom to notify, when the caller has given all its locks back. What goes away with it may run code.
+    @inlinable
     func commitCollecting() -> WaiterTable<Value>.PendingNotifications? {
         let pending = unsafe hasWaiters ? table.notifications(for: value.pointee) : nil
         unlock()
@@ -33,11 +34,21 @@ extension ProtectedStorage {
     }
 
     /// The side table. Made when it is needed for the first time.
+    @inlinable
     var table: WaiterTable<Value> {
-        let (word, awaited) = unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe (ProtectedLock.table(lock), ProtectedLock.awaited(lock))
+        let word = unsafe withUnsafeMutablePointerToElements { lock in
+            unsafe ProtectedLock.table(lock)
         }
-        return word.object { WaiterTable<Value>(awaited: awaited) }
+        return word.object() ?? makeTable()
+    }
+
+    @usableFromInline
+    @inline(never)
+    func makeTable() -> WaiterTable<Value> {
+        unsafe withUnsafeMutablePointerToElements { lock in
+            let awaited = unsafe ProtectedLock.awaited(lock)
+            return unsafe ProtectedLock.table(lock).object { WaiterTable<Value>(awaited: awaited) }
+        }
     }
 
     /// Ends the side table with the value: nobody else can reach either any more.

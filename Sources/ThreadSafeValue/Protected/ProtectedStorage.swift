@@ -94,4 +94,17 @@ extension ProtectedStorage {
     var value: UnsafeMutablePointer<Value> {
         unsafe withUnsafeMutablePointerToHeader { value in unsafe value }
     }
+
+    /// Calls a closure with the value, without a copy: to be used only while the lock is held.
+    ///
+    /// Moved out and in again, the value is not counted up and down, as it is when the compiler cannot prove that the closure
+    /// leaves its place alone.
+    @inlinable
+    func borrow<Result: ~Copyable, Failure: Error>(
+        _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let value = unsafe value.move()
+        defer { unsafe self.value.initialize(to: value) }
+        return try body(value)
+    }
 }

@@ -3,7 +3,9 @@
 //
 
 /// What a thread waits for to become true of a protected value.
+@usableFromInline
 final class Condition<Value> {
+    @usableFromInline
     let isMet: @Sendable (Value) -> Bool
     let parker = Parker()
 
@@ -18,15 +20,15 @@ final class Condition<Value> {
 // See `isOver`.
 extension Condition: @unchecked Sendable {}
 
-extension WaiterTable {
-    /// The conditions that a new value was tested for.
-    ///
-    /// What they have captured may run code of its own when it goes away, so they are kept until the value's lock is free.
-    struct Conditions {
-        let met: [Condition<Value>]
-        fileprivate let tested: [Condition<Value>]
+extension Condition {
+    /// Wakes the thread that waits.
+    @usableFromInline
+    func wake() {
+        parker.wake()
     }
+}
 
+extension WaiterTable {
     /// Adds a condition; the caller holds the value's lock, so that it misses no change.
     func add(_ condition: Condition<Value>) {
         lock.around {
@@ -38,6 +40,7 @@ extension WaiterTable {
     /// Ends waits.
     ///
     /// - Returns: those which it is this call that has ended.
+    @usableFromInline
     func end(_ ended: [Condition<Value>]) -> [Condition<Value>] {
         lock.around {
             let endedHere = ended.filter { !$0.isOver }
@@ -46,14 +49,6 @@ extension WaiterTable {
             if conditions.isEmpty { awaited.set(AwaitedChange.toMeetCondition, to: false) }
             return endedHere
         }
-    }
-
-    /// Ends all waits whose condition a new value meets; the caller holds the value's lock.
-    func endWaits(metBy value: Value) -> Conditions {
-        // Tested outside the `lock`, as they may do anything. None can be added meanwhile.
-        let tested = lock.around { conditions }
-        let met = tested.filter { $0.isMet(value) }
-        return Conditions(met: met.isEmpty ? [] : end(met), tested: tested)
     }
 }
 

@@ -32,7 +32,14 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     if lower < upper { first.storage.lock() }
     second.storage.lock()
     if upper < lower { first.storage.lock() }
-    defer { commit(first.storage, second.storage) }
+    defer {
+        if first.storage.hasWaiters || second.storage.hasWaiters {
+            commitNotifying(first.storage, second.storage)
+        } else {
+            first.storage.unlock()
+            second.storage.unlock()
+        }
+    }
     return try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
 }
 
@@ -55,7 +62,15 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     body: (inout First, inout Second, inout Third) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     lock(first.storage, second.storage, third.storage)
-    defer { commit(first.storage, second.storage, third.storage) }
+    defer {
+        if first.storage.hasWaiters || second.storage.hasWaiters || third.storage.hasWaiters {
+            commitNotifying(first.storage, second.storage, third.storage)
+        } else {
+            first.storage.unlock()
+            second.storage.unlock()
+            third.storage.unlock()
+        }
+    }
     return try unsafe body(
         &first.storage.value.pointee,
         &second.storage.value.pointee,
