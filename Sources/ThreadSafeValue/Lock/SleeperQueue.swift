@@ -2,28 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A thread that sleeps until it has a lock, or until its time is over.
-final class Sleeper {
-    /// The identity of the thread.
-    let thread: UInt64
-
-    /// When it fell asleep first, which tells its place in the queue as well; zero before. Guarded by the queue.
-    fileprivate(set) var arrival: UInt64 = 0
-
-    /// Whether the lock was handed over to it. Guarded by the queue.
-    fileprivate(set) var isOwner = false
-
-    fileprivate let parker = Parker()
-
-    init(_ thread: UInt64) {
-        self.thread = thread
-    }
-}
-
-// See its members.
-extension Sleeper: @unchecked Sendable {}
-
-/// The threads that sleep until they have one lock, in the order in which they fell asleep.
+/// Where the threads sleep that wait for one lock.
 ///
 /// Invariant (no lost wake-up): while the queue is not empty, the waiting bit is set, or one thread owes the next look: the
 /// unlocker that cleared the bit, or a woken thread that has not yet entered again. That one takes the lock, with the bit
@@ -33,25 +12,14 @@ final class SleeperQueue {
     /// Added to the holder's identity in the lock's word: the holder has to come here when it unlocks.
     static var waiting: UInt64 { 1 }
 
-    /// After how many nanoseconds of sleep the front thread is handed the lock: half a millisecond, as in parking_lot, and
-    /// more if many sleep.
-    ///
-    /// To hand over costs a change of threads, and all that have slept for long get the lock in one go. With 64 threads that
-    /// took longer than half a millisecond, so that the next one had always slept for long, and the lock was handed over each
-    /// time: an access of 30 ns took 3 µs. With this, a tenth of the time at most goes into hand-overs.
-    static func patience(with sleepers: Int) -> UInt64 {
-        max(500_000, 50_000 * UInt64(sleepers))
-    }
-
     // Not of the kind that this is a part of. Held for moments.
     private let mutex = PthreadMutex()
 
     // Guarded by `mutex`, as is the waiting bit: whoever sets or clears it holds the mutex.
-    private var sleepers = [Sleeper]()
-    private var lastArrival: UInt64 = 0
+    private var line = SleeperLine()
 }
 
-// See `sleepers`.
+// See `line`.
 extension SleeperQueue: @unchecked Sendable {}
 
 extension SleeperQueue {
@@ -76,22 +44,19 @@ extension SleeperQueue {
         let time = now()
         let next: Sleeper? = mutex.around {
             let held = thread | Self.waiting
+            let isOwed = line.frontIsOwed(at: time)
             // There may be none: one whose time was over has left.
-            guard let first = sleepers.first else {
-                _ = word.exchange(held, for: 0)
-                return nil
-            }
-            first.isOwner = time >= first.arrival + Self.patience(with: sleepers.count)
-            sleepers.removeFirst()
-            _ = word.exchange(held, for: first.isOwner ? marked(first.thread) : 0)
-            return first
+            let front = line.removeFirst()
+            if isOwed { front?.isOwner = true }
+            _ = word.exchange(held, for: isOwed ? marked(front?.thread ?? 0) : 0)
+            return front
         }
         next?.parker.wake()
     }
 
     /// How many threads sleep.
     var count: Int {
-        mutex.around { sleepers.count }
+        mutex.around { line.count }
     }
 }
 
@@ -107,7 +72,7 @@ extension SleeperQueue {
             if bits == 0 {
                 if word.exchangeAcquiring(0, for: marked(sleeper.thread)) { return true }
             } else if bits & Self.waiting != 0 || word.exchange(bits, for: bits | Self.waiting) {
-                if sleeps { insert(sleeper) }
+                if sleeps { line.insert(sleeper, at: now()) }
                 return false
             }
         }
@@ -119,25 +84,11 @@ extension SleeperQueue {
     ///
     /// - Returns: whether it has the lock.
     private func leave(_ word: AtomicWord, _ sleeper: Sleeper) -> Bool {
-        if let index = sleepers.firstIndex(where: { $0 === sleeper }) {
-            sleepers.remove(at: index)
-            return false
-        }
-        return take(word, for: sleeper, orSleep: false)
-    }
-
-    private func insert(_ sleeper: Sleeper) {
-        if sleeper.arrival == 0 {
-            // No two are the same, whatever the clock says.
-            lastArrival = max(lastArrival + 1, now())
-            sleeper.arrival = lastArrival
-        }
-        let index = sleepers.lastIndex { $0.arrival < sleeper.arrival }
-        sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)
+        line.remove(sleeper) ? false : take(word, for: sleeper, orSleep: false)
     }
 
     /// The word of a lock that a thread holds.
     private func marked(_ thread: UInt64) -> UInt64 {
-        sleepers.isEmpty ? thread : thread | Self.waiting
+        line.isEmpty ? thread : thread | Self.waiting
     }
 }
