@@ -97,7 +97,8 @@ extension WordLock.Storage {
 
     @usableFromInline
     static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe word(storage).load() & ~SleeperQueue.waiting == currentThreadIdentity() { LockMistake.failLockedTwice() }
+        let holder = unsafe word(storage).load() & ~SleeperQueue.waiting
+        if holder == currentThreadIdentity() { LockMistake.failLockedTwice() }
     }
 
     @inlinable
