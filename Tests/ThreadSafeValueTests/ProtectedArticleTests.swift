@@ -124,11 +124,7 @@ struct ProtectedArticleTests {
         let jobs = Protected([String]())
 
         @Sendable func nextJob() -> String {
-            while true {
-                jobs.wait { !$0.isEmpty }
-                let job = jobs.write { $0.isEmpty ? nil : $0.removeFirst() }
-                if let job { return job }
-            }
+            jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
         }
         let done = Protected([String]())
         let workers = (0..<2).map { _ in RunningThread { done.append(nextJob()) } }

@@ -104,6 +104,7 @@ extension Protected {
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
     @inlinable
+    @discardableResult
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

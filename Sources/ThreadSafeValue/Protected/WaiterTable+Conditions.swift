@@ -2,38 +2,52 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What a thread waits for to become true of a protected value.
+/// What a thread or a task waits for to become true of a protected value.
 @usableFromInline
 final class Condition<Value> {
     @usableFromInline
     let isMet: @Sendable (Value) -> Bool
-    let parker = Parker()
+    /// Where a thread sleeps; a task has none.
+    let parker: Parker?
 
-    /// Whether the wait is over, one way or the other. Guarded by the lock of the `WaiterTable`.
+    // Guarded by the lock of the `WaiterTable`.
+
+    /// Whether the wait is over, one way or the other.
     var isOver = false
 
-    init(_ isMet: @escaping @Sendable (Value) -> Bool) {
+    /// What a task that is suspended goes on with.
+    var continuation: CheckedContinuation<Void, Never>?
+
+    init(_ parker: Parker?, _ isMet: @escaping @Sendable (Value) -> Bool) {
+        self.parker = parker
         self.isMet = isMet
     }
 }
 
-// See `isOver`.
+// What changes is guarded by the table's lock; the continuation is read by the one who ended the wait.
 extension Condition: @unchecked Sendable {}
 
 extension Condition {
-    /// Wakes the thread that waits.
+    /// Wakes the thread, or resumes the task: to be called by the one who ended the wait.
     @usableFromInline
     func wake() {
-        parker.wake()
+        parker?.wake()
+        continuation?.resume()
     }
 }
 
 extension WaiterTable {
     /// Adds a condition; the caller holds the value's lock, so that it misses no change.
-    func add(_ condition: Condition<Value>) {
+    ///
+    /// - Returns: whether it was added; `false` if the wait is over already, as it is when a task was cancelled before.
+    @discardableResult
+    func add(_ condition: Condition<Value>, _ continuation: CheckedContinuation<Void, Never>? = nil) -> Bool {
         lock.around {
+            if condition.isOver { return false }
+            condition.continuation = continuation
             conditions.append(condition)
             awaited.set(AwaitedChange.toMeetCondition, to: true)
+            return true
         }
     }
 
@@ -53,6 +67,9 @@ extension WaiterTable {
 }
 
 extension ProtectedStorage {
+    /// Waits until the value meets a condition, be it for a moment.
+    ///
+    /// - Returns: whether it did in time.
     func wait(until isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         guard lock(until: deadline) else { return false }
         let isMetAlready = unsafe isMet(value.pointee)
@@ -60,10 +77,50 @@ extension ProtectedStorage {
             unlock()
             return isMetAlready
         }
-        let (table, condition) = (table, Condition(isMet))
+        return unlockAndSleep(until: isMet, by: deadline)
+    }
+
+    /// Takes the lock when the value meets a condition.
+    ///
+    /// - Returns: whether it has the lock, in time.
+    @usableFromInline
+    func lock(when isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
+        while lock(until: deadline) {
+            if unsafe isMet(value.pointee) { return true }
+            if deadline == .passed {
+                unlock()
+                return false
+            }
+            // When the thread is awake, another one may have changed the value again.
+            if !unlockAndSleep(until: isMet, by: deadline) { return false }
+        }
+        return false
+    }
+
+    /// Gives the lock back, and sleeps until a new value meets a condition.
+    ///
+    /// - Returns: whether one did in time.
+    private func unlockAndSleep(until isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
+        let (table, parker) = (table, Parker())
+        let condition = Condition(parker, isMet)
         table.add(condition)
         unlock()
         // Whoever ends the wait wakes the thread; a time-out ends it too, unless somebody was faster.
-        return condition.parker.park(until: deadline.time) || table.end([condition]).isEmpty
+        return parker.park(until: deadline.time) || table.end([condition]).isEmpty
+    }
+
+    /// Suspends the task until the value meets a condition, be it for a moment, or the task is cancelled.
+    func wait(until isMet: @escaping @Sendable (Value) -> Bool) async where Value: Sendable {
+        let (table, condition) = (table, Condition(nil, isMet))
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                lock()
+                let isToWait = unsafe !isMet(value.pointee) && table.add(condition, continuation)
+                unlock()
+                if !isToWait { continuation.resume() }
+            }
+        } onCancel: {
+            for ended in table.end([condition]) { ended.wake() }
+        }
     }
 }

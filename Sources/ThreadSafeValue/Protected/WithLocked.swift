@@ -78,6 +78,79 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     )
 }
 
+/// Calls a closure with several values, on the calling thread, while nobody else can access any of them.
+///
+/// As ``withLocked(_:_:body:)``, with four values.
+///
+/// - Parameters:
+///   - first: A protected value.
+///   - second: Another one.
+///   - third: Another one.
+///   - fourth: Another one.
+///   - body: What to do with the values, which it may change in place.
+/// - Returns: What the closure returns.
+/// - Throws: What the closure throws. What it has changed before stays changed.
+@inlinable
+public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure: Error>(
+    _ first: Protected<First>,
+    _ second: Protected<Second>,
+    _ third: Protected<Third>,
+    _ fourth: Protected<Fourth>,
+    body: (inout First, inout Second, inout Third, inout Fourth) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    lock(first.storage, second.storage, third.storage, fourth.storage)
+    defer { commit(first.storage, second.storage, third.storage, fourth.storage) }
+    return try unsafe body(
+        &first.storage.value.pointee,
+        &second.storage.value.pointee,
+        &third.storage.value.pointee,
+        &fourth.storage.value.pointee
+    )
+}
+
+/// Calls a closure with the values of a list, as one array, while nobody else can access any of them.
+///
+/// ```swift
+/// withLocked(accounts) { accounts in
+///     accounts[0] -= 10
+///     accounts[1] += 10
+/// }
+/// ```
+///
+/// As ``withLocked(_:_:body:)``, for as many values of one type as there are at run time.
+///
+/// - Warning: Crashes, before it takes any lock, if one value is named twice; and if the closure has changed the number of
+///   the elements, because then it can't be told which belongs to which value.
+/// - Parameters:
+///   - values: Protected values, each named once.
+///   - body: What to do with the values, which it may change in place.
+/// - Returns: What the closure returns.
+/// - Throws: What the closure throws. What it has changed before stays changed.
+@inlinable
+public func withLocked<Value, Result: ~Copyable, Failure: Error>(
+    _ values: [Protected<Value>],
+    body: (inout [Value]) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    let ordered = values.map(\.storage).sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
+    for (lower, upper) in zip(ordered, ordered.dropFirst()) where lower === upper { failNamedTwice() }
+    for storage in ordered { storage.lock() }
+    defer {
+        let notify = ordered.map { $0.commitToNotify() }
+        withExtendedLifetime(ordered) {
+            for notify in notify { notify() }
+        }
+    }
+    // Moved out and in again, the values are not copied, so that a collection is changed in place.
+    var moved = [Value]()
+    moved.reserveCapacity(values.count)
+    for value in values { unsafe moved.append(value.storage.value.move()) }
+    defer {
+        if moved.count != values.count { failCountChanged() }
+        for (value, new) in zip(values, moved) { unsafe value.storage.value.initialize(to: new) }
+    }
+    return try body(&moved)
+}
+
 /// Calls a closure with any number of values, as one tuple, while nobody else can access any of them.
 ///
 /// ```swift
@@ -88,7 +161,8 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
 /// ```
 ///
 /// As ``withLocked(_:_:body:)``, but the closure has one parameter: the language has no list of any number of `inout`
-/// parameters yet.
+/// parameters yet. If the compiler takes long over a closure of one expression, name the type of the parameter:
+/// `(winds: inout (Int, Int, Int, Int)) in`.
 ///
 /// - Parameters:
 ///   - values: Protected values of any types, each named once.
@@ -167,6 +241,12 @@ func commitNotifying<each Value>(_ storages: repeat ProtectedStorage<each Value>
 @inline(never)
 func failNamedTwice() -> Never {
     fatalError("withLocked names one value twice. There cannot be two inout accesses to one value.")
+}
+
+@usableFromInline
+@inline(never)
+func failCountChanged() -> Never {
+    fatalError("The closure of withLocked has changed the number of the values.")
 }
 
 extension Protected {
