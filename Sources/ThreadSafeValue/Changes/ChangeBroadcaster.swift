@@ -9,9 +9,10 @@
 /// calls `finish()` when it goes away.
 @usableFromInline
 final class ChangeBroadcaster<Value> {
-    /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`.
+    /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`. It returns
+    /// what it has used, whose last reference may be this one: it is released when the lock is free.
     // This and the rest are guarded by `lock`.
-    private var whenListenedTo: ((Bool) -> Void)?
+    private var whenListenedTo: ((Bool) -> AnyObject?)?
     @usableFromInline
     var listeners = [Listener]()
 
@@ -19,16 +20,13 @@ final class ChangeBroadcaster<Value> {
     @usableFromInline
     let lock = PlatformLock()
 
-    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
+    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> AnyObject?) {
         self.whenListenedTo = whenListenedTo
     }
 }
 
 // All that changes is guarded by `lock`; only values that are `Sendable` are listened to.
 extension ChangeBroadcaster: @unchecked Sendable {}
-
-/// The name that the command queue uses.
-typealias ChangeHub = ChangeBroadcaster
 
 extension ChangeBroadcaster {
     /// What one loop over the changes has not fetched yet. Guarded by the broadcaster's lock.
@@ -100,9 +98,9 @@ extension ChangeBroadcaster {
     /// Adds a listener. It gets every change that comes after this.
     func add(capacity: Int) -> Listener {
         let listener = Listener(capacity: capacity)
-        lock.around {
+        _ = lock.around {
             listeners.append(listener)
-            if listeners.count == 1 { whenListenedTo?(true) }
+            return listeners.count == 1 ? whenListenedTo?(true) : nil
         }
         return listener
     }
@@ -111,16 +109,18 @@ extension ChangeBroadcaster {
     func remove(_ listener: Listener) {
         // What it has not fetched goes away outside the lock.
         var mailbox = RingBuffer<Value>(capacity: 1)
+        var used: AnyObject?
         lock.lock()
         let isFirstTime = !listener.isRemoved
         listener.isRemoved = true
         if isFirstTime {
             listeners.removeAll { $0 === listener }
-            if listeners.isEmpty { whenListenedTo?(false) }
+            if listeners.isEmpty { used = whenListenedTo?(false) }
         }
         swap(&mailbox, &listener.mailbox)
         let waiting = listener.waiting.drain()
         lock.unlock()
+        withExtendedLifetime(used) {}
         for continuation in waiting { continuation.resume() }
     }
 

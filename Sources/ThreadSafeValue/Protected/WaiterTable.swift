@@ -28,6 +28,7 @@ final class WaiterTable<Value> {
         self.awaited = awaited
         broadcaster = ChangeBroadcaster { isListenedTo in
             awaited.set(AwaitedChange.any, to: isListenedTo)
+            return nil
         }
     }
 }
