@@ -119,7 +119,8 @@ struct WaiterQueueTests {
     func oneLane() {
         var waiters = WaiterQueue(policy: HandoffPolicy())
         let commands = [
-            waiters.append(.lowest, for: .global(qos: .utility)), waiters.append(.lowest, for: .global(qos: .background)),
+            waiters.append(.lowest, for: .global(qos: .utility)),
+            waiters.append(.lowest, for: .global(qos: .background)),
             waiters.append(.lowest, for: .global(qos: .utility)),
             waiters.append(.lowest, for: DispatchQueue(label: "another")),
         ]
@@ -352,14 +353,18 @@ private struct Simulation {
             if lanesStandStill { return try settle(again: again + 1) }
         }
         guard waiters.front === front else { throw Broken(rule: "the front is the highest that came first") }
-        if turnIsFree, waiters.front != nil, waiters.successor == nil { throw Broken(rule: "a free turn has a successor") }
+        if turnIsFree, waiters.front != nil, waiters.successor == nil {
+            throw Broken(rule: "a free turn has a successor")
+        }
         switch waiters.successor {
         case .thread(let command):
             guard woken.contains(where: { command.parker === $0 }) else {
                 throw Broken(rule: "a thread that is the successor was woken")
             }
         case .lane(let lane):
-            guard dispatched.contains(where: { $0 === lane }) else { throw Broken(rule: "a lane that is the successor has a block") }
+            guard dispatched.contains(where: { $0 === lane }) else {
+                throw Broken(rule: "a lane that is the successor has a block")
+            }
         case nil: break
         }
     }

@@ -43,6 +43,7 @@ extension CommandQueue {
     ///   - body: called at once, with the value and what completes the command.
     ///   - completion: called on the target queue with the result, when the command is completed and the turn is free.
     ///   - target: the queue of the lane.
+    /// - Returns: how the closure left the turn.
     @usableFromInline
     func runManually(
         isChange: Bool,

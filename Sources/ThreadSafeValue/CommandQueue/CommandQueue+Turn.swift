@@ -22,7 +22,9 @@ extension CommandQueue {
         effects.wake?.wake()
         if let lane = effects.dispatch { dispatch(lane) }
         if !effects.probes.isEmpty { effects.probes.forEach(dispatch) }
-        if let time = effects.timer { TimerThread.shared.set(time, for: storage.withWaiters { _ in storage.reference }) }
+        if let time = effects.timer {
+            TimerThread.shared.set(time, for: storage.withWaiters { _ in storage.reference })
+        }
     }
 
     private func dispatch(_ lane: Lane) {
@@ -34,7 +36,10 @@ extension CommandQueue {
     ///
     /// Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was read.
     ///
-    /// - Parameter freeing: whether the caller has the turn and frees it with the same exchange.
+    /// - Parameters:
+    ///   - waiters: the line.
+    ///   - effects: what follows, to be performed when the lock is free.
+    ///   - freeing: whether the caller has the turn and frees it with the same exchange.
     func publish(_ waiters: inout WaiterQueue, _ effects: inout WaiterQueue.Effects, freeing: Bool = false) {
         while true {
             let seen = turn
@@ -238,7 +243,9 @@ extension CommandQueueStorage {
 enum Submitter {
     /// The bit of the current task, or else of the calling thread.
     static var currentBit: UInt64 {
-        let task = unsafe withUnsafeCurrentTask { task in unsafe task.map { unsafe UInt64(truncatingIfNeeded: $0.hashValue) } }
+        let task = unsafe withUnsafeCurrentTask { task in
+            unsafe task.map { unsafe UInt64(truncatingIfNeeded: $0.hashValue) }
+        }
         let identity = task ?? currentThreadIdentity() >> 4 &* 0x9E37_79B9_7F4A_7C15
         return 1 << (identity >> 58)
     }

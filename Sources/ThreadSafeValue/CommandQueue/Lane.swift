@@ -60,6 +60,11 @@ extension Lane {
         if case .none = block { false } else { true }
     }
 
+    /// Whether its block has not started yet.
+    var isDispatched: Bool {
+        if case .dispatched = block { true } else { false }
+    }
+
     /// Whether its block runs and will look for the next command by itself.
     var isPresent: Bool {
         if case .present = block { true } else { false }

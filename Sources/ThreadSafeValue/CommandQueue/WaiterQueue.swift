@@ -268,14 +268,23 @@ extension WaiterQueue {
         guard time >= lane.deadline(now: time) else { return }
         successor = nil
         if lane.isPresent { return lane.leave() }
-        lane.isOverdue = true
-        lanes.update(lane)
-        // All queues that stand still do so at once.
+        giveUp(lane)
+        // All queues that stand still do so at once: the others have been waited for as well, or are from now on.
+        while let next = lanes.front, front?.runs(in: next) == true, next.isDispatched, mayGiveUp(next),
+            time >= next.deadline(now: time)
+        {
+            giveUp(next)
+        }
         lanes.forEach { other in
             guard !other.hasBlock else { return }
             other.dispatch(at: time)
             effects.probes.append(other)
         }
+    }
+
+    private mutating func giveUp(_ lane: Lane) {
+        lane.isOverdue = true
+        lanes.update(lane)
     }
 
     private func mayGiveUp(_ lane: Lane) -> Bool {
