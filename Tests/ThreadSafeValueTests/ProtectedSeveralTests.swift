@@ -124,7 +124,7 @@ struct ProtectedSeveralTests {
 
     @Test("A list of values is changed in place, as one array, and listeners hear of each")
     func list() async {
-        let accounts = (0..<5).map { Protected([100 + $0]) }
+        let accounts = (0..<5).map { Protected(Array($0..<1_000)) }
         let addresses = accounts.map { $0.read(\.address) }
         let changes = accounts[3].changes
         let sum = withLocked(accounts) { accounts in
@@ -132,12 +132,12 @@ struct ProtectedSeveralTests {
             accounts[3][0] += 10
             return accounts.reduce(0) { $0 + $1[0] }
         }
-        #expect(sum == 510)
-        #expect(accounts[0].wrappedValue == [90])
-        #expect(accounts[3].wrappedValue == [113])
+        #expect(sum == 10)
+        #expect(accounts[0].first == -10)
+        #expect(accounts[3].first == 13)
         #expect(accounts.map { $0.read(\.address) } == addresses)
         var iterator = changes.makeAsyncIterator()
-        #expect(await iterator.next() == [113])
+        #expect(await iterator.next()?.first == 13)
         #expect(withLocked([Protected<Int>]()) { $0.count } == 0)
         #expect(throws: Failed()) {
             try withLocked(accounts) { accounts throws(Failed) in
