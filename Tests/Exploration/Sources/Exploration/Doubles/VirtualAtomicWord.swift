@@ -13,6 +13,8 @@ struct AtomicWord {
         var bits: UInt64
         // What names the word in every execution alike; an address would not.
         var id: UInt64
+        /// Whether it is the turn word of a value, at whose steps the monitor looks.
+        var isTurn = false
     }
 
     static var zero: Storage { Storage(bits: 0, id: world.newObject()) }
@@ -74,7 +76,7 @@ extension AtomicWord {
         world.pass(.run(name, argument))
         let bits = unsafe storage.pointee.bits
         world.current.observe(bits)
-        world.monitor.looked(world.current)
+        if unsafe storage.pointee.isTurn { world.monitor.looked(world.current) }
         if world.isVerbose { world.log("     finds \(String(bits, radix: 16))") }
         return bits
     }
@@ -85,10 +87,10 @@ extension AtomicWord {
     }
 }
 
-/// The identity of the virtual thread, of the form that the real one has.
+/// The identity of the virtual thread.
 @usableFromInline
 func currentThreadIdentity() -> UInt64 {
-    1 << 32 | UInt64(world.current.index) << 4
+    world.current.identity
 }
 
 func fenceAcquiring() {}

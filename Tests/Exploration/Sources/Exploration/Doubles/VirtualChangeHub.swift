@@ -2,11 +2,16 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// The double of those who listen to changes: one may, who always waits to be told, and who counts.
+/// The double of those who listen to changes: it counts, and a listener either always waits to be told or never does.
 final class ChangeHub<Value>: @unchecked Sendable {
+    // Guarded by `lock`, as in the original, where the queue is called under it.
     private var whenListenedTo: ((Bool) -> Void)?
     private(set) var changes: UInt64 = 0
+    private let lock = PlatformLock()
     private let id = world.newObject()
+
+    /// Whether the listener is behind, so that it waits for nothing.
+    var isBehind = false
 
     init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
         self.whenListenedTo = whenListenedTo
@@ -15,7 +20,7 @@ final class ChangeHub<Value>: @unchecked Sendable {
 
 extension ChangeHub {
     struct Delivery {
-        var isAwaited: Bool { true }
+        let isAwaited: Bool
 
         func deliver() {
             world.pass(.run("deliver", 0))
@@ -24,20 +29,25 @@ extension ChangeHub {
 
     var isFinished: Bool { whenListenedTo == nil }
 
-    func listen() {
-        whenListenedTo?(true)
+    /// The first listener comes, or the last one goes.
+    func listen(_ isListenedTo: Bool) {
+        lock.around { whenListenedTo?(isListenedTo) }
     }
 
     func record(_ value: Value) -> Delivery {
-        if isFinished { world.fail("the value changes after those who listen were told of the end") }
-        world.objectChanged(id, from: changes, to: changes + 1)
-        changes += 1
-        return Delivery()
+        lock.around {
+            if isFinished { world.fail("the value changes after its listeners were told of the end") }
+            world.objectChanged(id, from: changes, to: changes + 1)
+            changes += 1
+            return Delivery(isAwaited: !isBehind)
+        }
     }
 
     func finish() {
-        if isFinished { world.fail("those who listen are told of the end twice") }
-        world.objectChanged(id, from: changes, to: .max)
-        whenListenedTo = nil
+        lock.around {
+            if isFinished { world.fail("the listeners are told of the end twice") }
+            world.objectChanged(id, from: changes, to: .max)
+            whenListenedTo = nil
+        }
     }
 }

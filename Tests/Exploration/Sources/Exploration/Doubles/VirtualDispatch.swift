@@ -196,10 +196,14 @@ extension DispatchQueue {
 }
 
 /// The double of the timers of all command queues: they fire on one worker, whenever the scheduler likes.
-struct Timekeeper {
-    static let shared = Timekeeper()
+struct TimerThread {
+    static let shared = TimerThread()
 
-    func set(_ time: UInt64, fire: @escaping @Sendable () -> AnyObject?) {
-        world.queue("timekeeper", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time)) { _ = fire() }
+    func set(_ time: UInt64, fire: @escaping @Sendable () -> Void) {
+        world.queue("timers", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time)) {
+            fire()
+            // What it captured goes away later.
+            world.pass(.run("let go of a timer", 0))
+        }
     }
 }

@@ -5,7 +5,25 @@
 /// The double of the lock: taking it is a step that is possible while nobody holds it.
 ///
 /// Giving it back is none: nobody can notice that it happened earlier than it might have.
-public enum PlatformLock {
+public final class PlatformLock: @unchecked Sendable {
+    private let storage: UnsafeMutablePointer<Storage>
+
+    init() {
+        unsafe storage = .allocate(capacity: 1)
+        unsafe Storage.initialize(storage)
+    }
+
+    deinit {
+        unsafe Storage.deinitialize(storage)
+        unsafe storage.deallocate()
+    }
+
+    func around<Answer>(_ body: () -> Answer) -> Answer {
+        unsafe Storage.lock(storage)
+        defer { unsafe Storage.unlock(storage) }
+        return body()
+    }
+
     /// The lock itself.
     @safe
     public struct Storage {

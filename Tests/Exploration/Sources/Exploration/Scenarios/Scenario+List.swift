@@ -4,8 +4,8 @@
 
 extension Scenario {
     // A little more than the bounds, so that the single nanoseconds which keep commands apart do not count.
-    private static var passing: UInt64 { Patience().passing + 1_000 }
-    private static var keeping: UInt64 { Patience().keeping + 1_000 }
+    private static var barging: UInt64 { HandoffPolicy().barging + 1_000 }
+    private static var keeping: UInt64 { HandoffPolicy().keeping + 1_000 }
 
     /// The scenarios that are explored exhaustively.
     static var all: [Scenario] {
@@ -31,7 +31,7 @@ extension Scenario {
             ),
             Scenario(
                 "a time-out of the one that may be passed",
-                jumps: [passing],
+                jumps: [barging],
                 preemptions: 3,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.waitBriefly(.highest)]]
             ),
@@ -55,34 +55,34 @@ extension Scenario {
                 "cancelled while the value goes away",
                 queues: [1],
                 preemptions: 4,
-                threads: [[.async(.lowest, 0, .set, .closure), .close(0)], [.cancel(0)], [.wait(.highest)]]
+                threads: [[.async(.lowest, 0, .set, .closure), .release(0)], [.cancel(0)], [.wait(.highest)]]
             ),
         ]
     }
 
     private static var suspensions: [Scenario] {
         [
-            Scenario("a value held back", threads: [[.hold(0), .letGo(0)], [.wait(.lowest)], [.wait(.highest)]]),
+            Scenario("a value held back", threads: [[.suspend(0), .resume(0)], [.wait(.lowest)], [.wait(.highest)]]),
             Scenario(
                 "a value held back, and a queue",
                 queues: [1],
-                threads: [[.hold(0), .letGo(0)], [.async(.lowest, 0), .async(.highest, 0, .set, .closure)]]
+                threads: [[.suspend(0), .resume(0)], [.async(.lowest, 0), .async(.highest, 0, .set, .closure)]]
             ),
             Scenario(
                 "a run held back",
                 queues: [1],
                 batch: 3,
                 preemptions: 4,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.hold(0), .letGo(0)]]
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.suspend(0), .resume(0)]]
             ),
             Scenario(
                 "a value held back twice",
-                threads: [[.hold(0), .letGo(0)], [.hold(0), .letGo(0)], [.wait(.lowest)]]
+                threads: [[.suspend(0), .resume(0)], [.suspend(0), .resume(0)], [.wait(.lowest)]]
             ),
             Scenario(
                 "a value held back goes away",
                 queues: [1],
-                threads: [[.async(.lowest, 0, .set, .closure), .hold(0), .close(0)], [.wait(.lowest)]]
+                threads: [[.async(.lowest, 0, .set, .closure), .suspend(0), .release(0)], [.wait(.lowest)]]
             ),
         ]
     }
@@ -108,55 +108,55 @@ extension Scenario {
         [
             Scenario(
                 "listening to waits",
-                isListenedTo: true,
-                threads: [[.wait(.lowest), .close(0)], [.wait(.highest)]]
+                listening: .waiting,
+                threads: [[.wait(.lowest), .release(0)], [.wait(.highest)]]
             ),
             Scenario(
                 "listening to waits, one of which reads",
-                isListenedTo: true,
+                listening: .waiting,
                 preemptions: 4,
-                threads: [[.wait(.lowest, .get)], [.wait(.lowest, .left), .close(0)], [.complete(.calling)]]
+                threads: [[.wait(.lowest, .get)], [.wait(.lowest, .left), .release(0)], [.complete(.calling)]]
             ),
             Scenario(
                 "listening to a run",
                 queues: [1],
                 batch: 3,
-                isListenedTo: true,
+                listening: .waiting,
                 preemptions: 4,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .close(0)]]
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
             ),
             Scenario(
                 "listening to a wait and a run",
                 queues: [1],
-                isListenedTo: true,
+                listening: .waiting,
                 preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0, .get), .close(0)], [.wait(.lowest)]]
+                threads: [[.async(.lowest, 0), .async(.lowest, 0, .get), .release(0)], [.wait(.lowest)]]
             ),
             Scenario(
                 "listening to a run that is held back",
                 queues: [1],
-                isListenedTo: true,
+                listening: .waiting,
                 preemptions: 4,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .close(0)], [.hold(0), .letGo(0)]]
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .release(0)], [.suspend(0), .resume(0)]]
             ),
             Scenario(
                 "listening while a command is cancelled",
                 queues: [1],
-                isListenedTo: true,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(1), .close(0)]]
+                listening: .waiting,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(1), .release(0)]]
             ),
             Scenario(
                 "listening while a wait is out of time",
-                isListenedTo: true,
-                threads: [[.wait(.lowest), .close(0)], [.waitBriefly(.highest)]]
+                listening: .waiting,
+                threads: [[.wait(.lowest), .release(0)], [.waitBriefly(.highest)]]
             ),
             Scenario(
                 "listening while a queue is late",
                 queues: [1, 1],
                 jumps: [keeping],
-                isListenedTo: true,
+                listening: .waiting,
                 preemptions: 3,
-                threads: [[.suspend(0), .async(.highest, 0), .async(.lowest, 1), .close(0), .resume(0)]]
+                threads: [[.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1), .release(0), .resumeQueue(0)]]
             ),
         ]
     }
@@ -303,29 +303,29 @@ extension Scenario {
 
     private static var closings: [Scenario] {
         [
-            Scenario("closed while two wait", threads: [[.wait(.lowest)], [.wait(.highest)], [.close(0)]]),
+            Scenario("closed while two wait", threads: [[.wait(.lowest)], [.wait(.highest)], [.release(0)]]),
             Scenario(
                 "closed while asyncs are submitted",
                 queues: [1],
-                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.close(0)]]
+                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.release(0)]]
             ),
             Scenario(
                 "closed with a wait and an async",
                 queues: [1],
                 preemptions: 4,
-                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure)], [.close(0)]]
+                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure)], [.release(0)]]
             ),
             Scenario(
                 "closed inside a command",
                 queues: [1],
-                threads: [[.wait(.lowest, .then(.close(0))), .wait(.lowest)], [.async(.highest, 0)]]
+                threads: [[.wait(.lowest, .then(.release(0))), .wait(.lowest)], [.async(.highest, 0)]]
             ),
             Scenario(
                 "closed during a manual command",
                 queues: [1],
                 preemptions: 4,
                 threads: [
-                    [.async(.lowest, 0, .left, .closure), .close(0)], [.complete(.calling)], [.async(.lowest, 0)],
+                    [.async(.lowest, 0, .left, .closure), .release(0)], [.complete(.calling)], [.async(.lowest, 0)],
                 ]
             ),
         ]
@@ -335,49 +335,49 @@ extension Scenario {
         [
             Scenario(
                 "passed for a while",
-                jumps: [passing],
+                jumps: [barging],
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)]]
             ),
             Scenario(
                 "passed by two",
-                jumps: [passing],
+                jumps: [barging],
                 preemptions: 3,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.wait(.lowest)]]
             ),
             Scenario(
                 "passed while a more urgent one comes and goes",
                 queues: [1],
-                jumps: [passing],
+                jumps: [barging],
                 preemptions: 2,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.async(.highest, 0)]]
             ),
             Scenario(
                 "passed while a more urgent one is submitted",
                 queues: [1, 1],
-                jumps: [passing],
+                jumps: [barging],
                 batch: 1,
                 preemptions: 2,
                 threads: [
-                    [.suspend(0), .async(.lowest, 0), .async(.highest, 1)], [.wait(.lowest), .wait(.lowest)],
-                    [.join(0), .join(1), .resume(0)],
+                    [.suspendQueue(0), .async(.lowest, 0), .async(.highest, 1)], [.wait(.lowest), .wait(.lowest)],
+                    [.join(0), .join(1), .resumeQueue(0)],
                 ]
             ),
             Scenario(
                 "a suspended queue that would be next",
                 queues: [1],
-                threads: [[.suspend(0), .async(.highest, 0), .wait(.lowest)], [.join(0), .resume(0)]]
+                threads: [[.suspendQueue(0), .async(.highest, 0), .wait(.lowest)], [.join(0), .resumeQueue(0)]]
             ),
             Scenario(
                 "a suspended queue and two waits",
                 queues: [1],
-                threads: [[.suspend(0), .async(.highest, 0)], [.wait(.lowest)], [.join(0), .join(1), .resume(0)]]
+                threads: [[.suspendQueue(0), .async(.highest, 0)], [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0)]]
             ),
             Scenario(
                 "a suspended queue and another",
                 queues: [1, 1],
                 preemptions: 4,
                 threads: [
-                    [.suspend(0), .async(.highest, 0), .async(.lowest, 1)], [.join(0), .wait(.lowest), .resume(0)],
+                    [.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1)], [.join(0), .wait(.lowest), .resumeQueue(0)],
                 ]
             ),
             Scenario(
@@ -398,14 +398,14 @@ extension Scenario {
                 queues: [1, 1],
                 jumps: [keeping],
                 preemptions: 2,
-                threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.async(.lowest, 1)], [.close(0)]]
+                threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.async(.lowest, 1)], [.release(0)]]
             ),
             Scenario(
                 "two queues, late before a block is sent",
                 queues: [1, 1],
                 jumps: [keeping],
                 preemptions: 1,
-                threads: [[.wait(.lowest)], [.async(.highest, 0), .async(.lowest, 1), .close(0)]]
+                threads: [[.wait(.lowest)], [.async(.highest, 0), .async(.lowest, 1), .release(0)]]
             ),
         ]
     }

@@ -50,6 +50,9 @@ final class VirtualThread {
     /// What the monitor knows of it.
     var notes = Monitor.ThreadNotes()
 
+    /// The command with which it waits in line, made at its first use.
+    private var ownWaiter: PendingCommand?
+
     private var body: (() -> Void)?
 
     init(index: Int) {
@@ -78,6 +81,17 @@ extension VirtualThread {
         )
     }
 
+    /// A number of the form that the identity of a real thread has.
+    var identity: UInt64 { 1 << 32 | UInt64(index) << 4 }
+
+    /// The command with which the thread waits. Its name depends on the thread alone, and not on what that saw.
+    var waiter: PendingCommand {
+        if let ownWaiter { return ownWaiter }
+        let made = world.named(mix(0xA17E, UInt64(index))) { PendingCommand(of: Parker()) }
+        ownWaiter = made
+        return made
+    }
+
     /// What comes now depends on nothing that it saw before but `outcome`.
     func forget(but outcome: UInt64 = 0) {
         observed = mix(mix(0, UInt64(index)), outcome)
@@ -86,11 +100,15 @@ extension VirtualThread {
     /// The thread parks, or goes to the graph of waiting threads.
     ///
     /// Of all it has seen nothing matters any more there but the commands that it is in and how far they are: this is how
-    /// the library is written (`takeTurnSlowly`, `performManually`), and it saves most of the states.
+    /// the library is written (`waitInLine`, `performManually`), and it saves most of the states.
     func rememberOnlyCommands() {
-        // A thread with a time-out remembers until when it waits.
-        if world.monitor.hasTimeout(self) { return }
+        // A worker remembers the block that it runs, and a thread with a time-out until when it waits.
+        if queue != nil || world.monitor.hasTimeout(self) { return }
         forget(but: mix(1, world.monitor.progress(self)))
+    }
+
+    func recall(_ all: UInt64) {
+        observed = all
     }
 
     func observe(_ fact: UInt64) {
@@ -101,6 +119,7 @@ extension VirtualThread {
     func abandon() {
         isFinished = true
         body = nil
+        ownWaiter = nil
         queue = nil
         next = .never
     }
