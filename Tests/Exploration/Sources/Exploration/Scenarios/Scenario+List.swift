@@ -9,7 +9,7 @@ extension Scenario {
 
     /// The scenarios that are explored exhaustively.
     static var all: [Scenario] {
-        waits + asyncs + mixtures + manuals + closings + bounds + mistakes + endings + suspensions + listening
+        waits + asyncs + mixtures + manuals + lives + bounds + ownOrder + late + mistakes + endings + suspensions + listening
     }
 
     private static var endings: [Scenario] {
@@ -52,6 +52,21 @@ extension Scenario {
                 threads: [[.async(.lowest, 0), .async(.highest, 0, .get, .closure)], [.cancel(1)], [.cancel(1)]]
             ),
             Scenario(
+                "a stale wake of a reused parker",
+                preemptions: 4,
+                threads: [[.waitBriefly(.lowest), .wait(.lowest)], [.wait(.lowest), .wait(.highest)]]
+            ),
+            Scenario(
+                "a stale wake of a reused parker, in a manual command",
+                preemptions: 4,
+                threads: [[.waitBriefly(.lowest), .wait(.lowest, .left)], [.wait(.lowest)], [.complete(.calling)]]
+            ),
+            Scenario(
+                "a stale wake of a reused parker, for another value",
+                preemptions: 3,
+                threads: [[.waitBriefly(.lowest), .wait(.lowest, on: 1)], [.wait(.lowest), .wait(.lowest, on: 1)]]
+            ),
+            Scenario(
                 "cancelled while the value goes away",
                 queues: [1],
                 preemptions: 4,
@@ -80,9 +95,14 @@ extension Scenario {
                 threads: [[.suspend(0), .resume(0)], [.suspend(0), .resume(0)], [.wait(.lowest)]]
             ),
             Scenario(
-                "a value held back goes away",
+                "a value held back, and a manual command",
                 queues: [1],
-                threads: [[.async(.lowest, 0, .set, .closure), .suspend(0), .release(0)], [.wait(.lowest)]]
+                preemptions: 4,
+                threads: [[.suspend(0), .resume(0)], [.wait(.lowest, .left)], [.complete(.calling)], [.async(.lowest, 0)]]
+            ),
+            Scenario(
+                "a value held back while a wait is out of time",
+                threads: [[.suspend(0), .resume(0)], [.waitBriefly(.highest), .wait(.lowest)], [.wait(.lowest)]]
             ),
         ]
     }
@@ -149,6 +169,42 @@ extension Scenario {
                 "listening while a wait is out of time",
                 listening: .waiting,
                 threads: [[.wait(.lowest), .release(0)], [.waitBriefly(.highest)]]
+            ),
+            Scenario(
+                "listening to a lane of two, and a newcomer",
+                queues: [1],
+                listening: .waiting,
+                preemptions: 3,
+                threads: [[.async(.highest, 0), .async(.highest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "listening to a lane of two, and an equal newcomer",
+                queues: [1],
+                jumps: [barging],
+                listening: .waiting,
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "listening to a lane of three, always behind",
+                queues: [1],
+                batch: 3,
+                listening: .behind,
+                preemptions: 4,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
+            ),
+            Scenario(
+                "a listener comes and goes",
+                queues: [1],
+                listening: .waiting,
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .wait(.lowest)], [.listen(0, true), .listen(0, false)]]
+            ),
+            Scenario(
+                "a listener comes while the value goes",
+                queues: [1],
+                listening: .waiting,
+                threads: [[.wait(.lowest), .release(0)], [.listen(0, true)]]
             ),
             Scenario(
                 "listening while a queue is late",
@@ -301,31 +357,87 @@ extension Scenario {
         ]
     }
 
-    private static var closings: [Scenario] {
+    private static var lives: [Scenario] {
         [
-            Scenario("closed while two wait", threads: [[.wait(.lowest)], [.wait(.highest)], [.release(0)]]),
             Scenario(
-                "closed while asyncs are submitted",
-                queues: [1],
-                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.release(0)]]
+                "let go while two wait",
+                threads: [[.wait(.lowest), .release(0)], [.wait(.highest)], [.release(0)]]
             ),
             Scenario(
-                "closed with a wait and an async",
+                "let go while asyncs wait",
+                queues: [1],
+                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
+            ),
+            Scenario(
+                "let go with a wait and an async",
                 queues: [1],
                 preemptions: 4,
-                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure)], [.release(0)]]
+                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure), .release(0)]]
             ),
             Scenario(
-                "closed inside a command",
+                "let go inside a command",
                 queues: [1],
-                threads: [[.wait(.lowest, .then(.release(0))), .wait(.lowest)], [.async(.highest, 0)]]
+                threads: [[.wait(.lowest, .then(.release(0)))], [.async(.highest, 0)]]
             ),
             Scenario(
-                "closed during a manual command",
+                "let go during a manual command",
                 queues: [1],
                 preemptions: 4,
                 threads: [
                     [.async(.lowest, 0, .left, .closure), .release(0)], [.complete(.calling)], [.async(.lowest, 0)],
+                ]
+            ),
+            Scenario(
+                "let go while a queue stands still",
+                queues: [1, 1],
+                preemptions: 2,
+                threads: [
+                    [.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1), .release(0), .resumeQueue(0)]
+                ]
+            ),
+            Scenario(
+                "suspended and let go",
+                queues: [1],
+                threads: [[.suspend(0), .async(.lowest, 0, .set, .closure), .async(.highest, 0), .release(0)]]
+            ),
+            Scenario(
+                "suspended and let go while a block drains",
+                queues: [1],
+                preemptions: 4,
+                threads: [
+                    [.async(.lowest, 0), .async(.lowest, 0, .get), .suspend(0), .release(0)], [.async(.lowest, 0)],
+                ]
+            ),
+            Scenario(
+                "suspended and let go by two",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .suspend(0), .release(0)], [.async(.lowest, 1, .set, .closure)],
+                ]
+            ),
+            Scenario(
+                "suspended and let go while its command is cancelled",
+                queues: [1],
+                preemptions: 4,
+                threads: [[.suspend(0), .async(.lowest, 0, .set, .closure), .release(0)], [.cancel(0)]]
+            ),
+            Scenario(
+                "suspended and let go during a manual command",
+                queues: [1],
+                preemptions: 4,
+                threads: [
+                    [.async(.lowest, 0, .left, .closure), .async(.lowest, 0, .get), .suspend(0), .release(0)],
+                    [.complete(.calling)],
+                ]
+            ),
+            Scenario(
+                "listening to one that is suspended and let go",
+                queues: [1],
+                listening: .waiting,
+                preemptions: 4,
+                threads: [
+                    [.async(.lowest, 0), .suspend(0), .async(.lowest, 0, .set, .closure), .release(0)], [.listen(0, true)],
                 ]
             ),
         ]
@@ -410,6 +522,161 @@ extension Scenario {
         ]
     }
 
+    private static var ownOrder: [Scenario] {
+        [
+            Scenario(
+                "own writes",
+                queues: [1],
+                threads: [[.async(.lowest, 0), .wait(.lowest, .get)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "own writes that are more urgent",
+                queues: [1],
+                preemptions: 4,
+                threads: [[.async(.highest, 0), .wait(.lowest, .get)], [.async(.lowest, 0)]]
+            ),
+            Scenario(
+                "own writes on two queues",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .async(.lowest, 1), .wait(.lowest, .get)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "own writes of a report",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0, .set, .then(.async(.lowest, 1)))], [.async(.lowest, 0), .wait(.lowest)]]
+            ),
+            Scenario(
+                "own writes, one of which is cancelled",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(0), .wait(.lowest, .get)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "something urgent is submitted while a block drains",
+                queues: [1, 1],
+                batch: 3,
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.async(.highest, 1)]]
+            ),
+            Scenario(
+                "something urgent for the same queue, while that drains",
+                queues: [1],
+                batch: 3,
+                preemptions: 4,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.async(.highest, 0)]]
+            ),
+            Scenario(
+                "cancelled while a block drains",
+                queues: [1],
+                batch: 3,
+                preemptions: 3,
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0), .async(.lowest, 0), .cancel(2)],
+                    [.cancel(1), .wait(.lowest)],
+                ]
+            ),
+        ]
+    }
+
+    /// Blocks that come late, or do something else for long.
+    private static var late: [Scenario] {
+        [
+            Scenario(
+                "a late block that finds the turn taken",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .wait(.lowest), .wait(.lowest)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a late block that finds the turn kept by a manual command",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0)], [.wait(.lowest, .left)], [.complete(.calling)]]
+            ),
+            Scenario(
+                "three queues that stand still, and a wait",
+                queues: [1, 1, 1],
+                time: 2 * HandoffPolicy().keeping,
+                preemptions: 1,
+                threads: [
+                    [
+                        .suspendQueue(0), .suspendQueue(1), .suspendQueue(2), .async(.highest, 0), .async(.highest, 1),
+                        .async(.highest, 2), .wait(.lowest), .resumeQueue(0), .resumeQueue(1), .resumeQueue(2),
+                    ]
+                ]
+            ),
+            Scenario(
+                "two queues that stand still, and two waits",
+                queues: [1, 1],
+                preemptions: 1,
+                threads: [
+                    [.suspendQueue(0), .suspendQueue(1), .async(.highest, 0), .async(.highest, 1), .wait(.lowest)],
+                    [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0), .resumeQueue(1)],
+                ]
+            ),
+            Scenario(
+                "a teller that waits for another command of its lane",
+                queues: [2],
+                threads: [[.async(.lowest, 0, .set, .then(.await(2))), .async(.lowest, 0)]]
+            ),
+            Scenario(
+                "a teller that waits for another command, and a wait",
+                queues: [2],
+                preemptions: 2,
+                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.highest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a teller that waits for the command of another queue",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.lowest, 1), .async(.lowest, 0)]]
+            ),
+            Scenario(
+                "a teller that waits for the turn, with more to do",
+                queues: [1],
+                preemptions: 3,
+                threads: [
+                    [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.highest, 0), .async(.lowest, 0)]
+                ]
+            ),
+            Scenario(
+                "a teller that waits for the turn, on a concurrent queue",
+                queues: [2],
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.lowest, 0)], [.wait(.highest)],
+                ]
+            ),
+            Scenario(
+                "a teller that waits for another value",
+                queues: [2],
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0, .set, .then(.wait(.lowest, on: 1))), .async(.lowest, 0)],
+                    [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                ]
+            ),
+            Scenario(
+                "two blocks of one lane",
+                queues: [2],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [[.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.async(.lowest, 0)]]
+            ),
+            Scenario(
+                "a command that takes long, on a concurrent queue",
+                queues: [2, 1],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 1)]]
+            ),
+        ]
+    }
+
     private static var mistakes: [Scenario] {
         [
             Scenario(
@@ -424,6 +691,26 @@ extension Scenario {
                 threads: [
                     [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.async(.lowest, 0, .then(.wait(.lowest)), on: 1)],
                 ]
+            ),
+            Scenario(
+                "a circle of two that is looked for later",
+                circleDelay: 1_000_000,
+                threads: [
+                    [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                ]
+            ),
+            Scenario(
+                "a circle with a time-out",
+                threads: [
+                    [.wait(.lowest, .then(.waitBriefly(.lowest, on: 1)))],
+                    [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                ]
+            ),
+            Scenario(
+                "three waits that look for circles later",
+                circleDelay: 1_000_000,
+                preemptions: 2,
+                threads: [[.wait(.lowest)], [.wait(.highest)], [.wait(.lowest)]]
             ),
             Scenario("a wait inside itself", threads: [[.wait(.lowest, .then(.wait(.highest)))], [.wait(.highest)]]),
             Scenario(

@@ -157,7 +157,9 @@ extension Command {
     /// Whether it changes the value if it runs.
     var isChange: Bool {
         switch body {
-        case .get, .map: false
+        case .get: false
+        // An async command has no `map`, so that is a `set`.
+        case .map: target != nil
         default: true
         }
     }
@@ -165,9 +167,10 @@ extension Command {
     /// What it may answer if it does not.
     var mayBeRefused: [Outcome] {
         if target != nil { return [] }
-        if timeout < .max { return [.timedOut] }
-        if held.isEmpty { return [] }
-        return held.contains(value) ? [.reentrant] : [.circular]
+        // A wait that ends is in no circle.
+        let late: [Outcome] = timeout < .max ? [.timedOut] : []
+        if held.isEmpty { return late }
+        return late + (held.contains(value) ? [.reentrant] : timeout == .max ? [.circular] : [])
     }
 }
 

@@ -230,9 +230,8 @@ extension Stage {
         case .then(let action):
             let inner = Hands(hands, [action])
             report = {
-                let outcome = Outcome($0)
-                self.reported(command, outcome)
-                if outcome == .success { self.perform(action, inner) }
+                self.reported(command, Outcome($0))
+                self.perform(action, inner)
             }
         }
         switch command.body {

@@ -8,11 +8,30 @@
 struct WatchedValue {
     private(set) weak var storage: CommandQueueStorage<Cell>?
     let word: UnsafeMutablePointer<AtomicWord.Storage>
+    let lock: UnsafeMutablePointer<PlatformLock.Storage>
+    /// The latest lane of each target queue, and how many there were before.
+    fileprivate var lanes: [UInt: (lane: Lane, age: UInt64)] = [:]
 
     init(_ storage: CommandQueueStorage<Cell>) {
         self.storage = storage
         unsafe word = storage.word.storage
-        unsafe word.pointee.isTurn = true
+        let lock = unsafe storage.withUnsafeMutablePointerToElements { unsafe CommandQueueState.lock($0) }
+        unsafe self.lock = lock
+        unsafe word.pointee.role = .turn
+        unsafe storage.bargingDeadline.storage.pointee.role = .deadline(lock)
+        unsafe storage.submitters.storage.pointee.role = .guarded(lock)
+    }
+}
+
+extension WatchedValue {
+    /// How many lanes of the same target queue there were before.
+    func age(of lane: Lane) -> UInt64 {
+        guard let known = lanes[lane.identity] else { return 0 }
+        return known.lane === lane ? known.age : known.age + 1
+    }
+
+    mutating func name(_ lane: Lane) {
+        if lanes[lane.identity]?.lane !== lane { lanes[lane.identity] = (lane, age(of: lane)) }
     }
 }
 

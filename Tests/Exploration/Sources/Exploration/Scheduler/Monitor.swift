@@ -42,7 +42,8 @@ final class Monitor {
     struct ThreadNotes {
         /// The `wait` commands that it is in.
         var waits: [Int] = []
-        var isSubmitting = false
+        /// The async command that it is submitting.
+        var submitted: Int?
         /// Which commands surely stood in line when the thread last looked at a turn word: it decided not earlier.
         var seen: UInt64 = 0
         /// Which of them may have lost their place in line by then, as their queue stood still.
@@ -62,6 +63,7 @@ final class Monitor {
     /// How many handles there are of each value.
     private var handles = [0, 0]
     private(set) var values = 0
+    private(set) var listening = Scenario.Listening.none
     var watched: [WatchedValue] = []
     let limits = HandoffPolicy()
 }
@@ -77,6 +79,7 @@ extension Monitor {
         suspended = 0
         handles = [0, 0]
         values = scenario.values
+        listening = scenario.listening
     }
 
     /// Everything that later judgements depend on.
@@ -120,7 +123,7 @@ extension Monitor {
     }
 
     func parks(_ thread: VirtualThread) {
-        if thread.notes.isSubmitting { world.fail("a submission waits") }
+        if thread.notes.submitted != nil { world.fail("a submission waits") }
         guard let index = thread.notes.waits.last else {
             return world.fail("\(thread.name) waits outside of any command")
         }
@@ -156,13 +159,13 @@ extension Monitor {
         if command.target == nil {
             world.current.notes.waits.append(index)
         } else {
-            world.current.notes.isSubmitting = true
+            world.current.notes.submitted = index
         }
     }
 
     func submitted(_ command: Command, _ pending: PendingCommand) {
         let index = command.index
-        world.current.notes.isSubmitting = false
+        world.current.notes.submitted = nil
         notes[index].pending = pending
         guard notes[index].phase == .issued else { return }
         standsInLine(index)
@@ -231,6 +234,7 @@ extension Monitor {
         notes[command.index].phase = .running
         notes[command.index].ran = true
         inLine &= ~(1 << command.index)
+        thread.begins(command)
     }
 
     /// A command has answered, with what it should have or not.

@@ -50,6 +50,18 @@ final class VirtualThread {
     /// What the monitor knows of it.
     var notes = Monitor.ThreadNotes()
 
+    // What it does for a line: see `Monitor+Lines`.
+    /// Of a worker: its block and the commands that ran in it, and how often it took the lock since the last.
+    private var run: UInt64 = 0
+    var locks = 0
+
+    /// The lanes and the numbers of their blocks when it took the lock.
+    var blocks: [(lane: Lane, number: UInt64)] = []
+    /// The blocks that it has to dispatch, since it gave the lock back.
+    var owed: [(target: UInt, tag: UInt64)] = []
+    /// The value whose lock it gave back last.
+    var lastValue = 0
+
     /// The command with which it waits in line, made at its first use.
     private var ownWaiter: PendingCommand?
 
@@ -71,6 +83,8 @@ extension VirtualThread {
         self.body = body
         notes = Monitor.ThreadNotes()
         isFinished = false
+        blocks = []
+        owed = []
         next = .never
         objects = 0
         observed = mix(0, UInt64(index))
@@ -80,6 +94,8 @@ extension VirtualThread {
             Unmanaged.passUnretained(self).toOpaque()
         )
     }
+
+    func isWaiting(with command: PendingCommand) -> Bool { ownWaiter === command }
 
     /// A number of the form that the identity of a real thread has.
     var identity: UInt64 { 1 << 32 | UInt64(index) << 4 }
@@ -109,6 +125,24 @@ extension VirtualThread {
 
     func recall(_ all: UInt64) {
         observed = all
+    }
+
+    /// The thread begins a command, with the turn. How it came to that does not matter any more.
+    ///
+    /// For a worker there are besides the block and what that has run: `Batch` holds no more, unless it has changes to deliver.
+    func begins(_ command: Command) {
+        if queue == nil { return rememberOnlyCommands() }
+        guard notes.waits.isEmpty, world.monitor.listening == .none else { return }
+        run = mix(run, UInt64(command.index) << 8 | UInt64(locks))
+        locks = 0
+        forget(but: run)
+    }
+
+    /// A worker begins a block.
+    func begins(_ block: UInt64) {
+        run = mix(0xB10C, block)
+        locks = 0
+        observe(block)
     }
 
     func observe(_ fact: UInt64) {

@@ -49,6 +49,9 @@ extension World {
     /// When an execution begins, in nanoseconds of the virtual clock.
     static var beginning: UInt64 { 1_000_000_000 }
 
+    /// A time without the nanoseconds that keep the arrivals of commands apart. The clock goes in whole microseconds.
+    static func rounded(_ time: UInt64) -> UInt64 { time / 1_000 }
+
     /// Runs one execution to its end.
     ///
     /// - Returns: what was wrong, if anything.
