@@ -17,10 +17,11 @@ extension CommandQueue {
     var listeners: ChangeHub<Value> {
         storage.withWaiters { _ in
             if let listeners = existingListeners { return listeners }
-            // It calls nothing any more once it was told that the value is gone, and so before the storage goes.
-            unowned(unsafe) let storage = storage
-            let made = ChangeHub<Value> { isListenedTo in
-                unsafe CommandQueue(storage: storage).observe(isListenedTo)
+            let made = ChangeHub<Value> { [weak storage] isListenedTo in
+                guard let storage else { return nil }
+                CommandQueue(storage: storage).observe(isListenedTo)
+                // Others may have let go meanwhile, and its end tells the listeners, whose lock is held here.
+                return storage
             }
             self.storage.listeners = made
             return made

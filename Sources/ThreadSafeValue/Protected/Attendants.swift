@@ -30,6 +30,7 @@ final class Attendants<Value> {
         self.attention = attention
         listeners = ChangeHub { isListenedTo in
             attention.set(Attention.toChanges, to: isListenedTo)
+            return nil
         }
     }
 }

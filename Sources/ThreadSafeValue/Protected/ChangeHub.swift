@@ -9,15 +9,17 @@
 /// calls `finish()` when it goes away.
 final class ChangeHub<Value> {
     /// Told when the first listener comes and when the last one has gone, under the lock; nothing after `finish()`.
+    ///
+    /// Returns what it used, as that may be the last reference to the value's storage, whose end calls `finish()`.
     // This and the rest are guarded by `lock`.
-    private var whenListenedTo: ((Bool) -> Void)?
+    private var whenListenedTo: ((Bool) -> AnyObject?)?
     private var listeners = [UInt64: Listener]()
     private var lastID: UInt64 = 0
 
     // Held for moments, in which no code of the library's user runs.
     private let lock = PlatformLock()
 
-    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
+    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> AnyObject?) {
         self.whenListenedTo = whenListenedTo
     }
 }
@@ -77,23 +79,24 @@ extension ChangeHub {
 extension ChangeHub {
     /// Adds a listener. It gets every change that comes after this.
     func add(capacity: Int) -> UInt64 {
-        lock.around {
+        let (id, used) = lock.around {
             lastID += 1
             listeners[lastID] = Listener(capacity: capacity)
-            if listeners.count == 1 { whenListenedTo?(true) }
-            return lastID
+            return (lastID, listeners.count == 1 ? whenListenedTo?(true) : nil)
         }
+        return withExtendedLifetime(used) { id }
     }
 
     /// Removes a listener, if it is still there. Its next fetches find the end.
     func remove(_ id: UInt64) {
         // What it has not fetched goes away outside the lock.
-        let listener: Listener? = lock.around {
+        let (listener, used) = lock.around { () -> (Listener?, AnyObject?) in
             let listener = listeners.removeValue(forKey: id)
-            if listener != nil, listeners.isEmpty { whenListenedTo?(false) }
-            return listener
+            return (listener, listener != nil && listeners.isEmpty ? whenListenedTo?(false) : nil)
         }
-        for continuation in listener?.waiting ?? [] { continuation.resume() }
+        withExtendedLifetime(used) {
+            for continuation in listener?.waiting ?? [] { continuation.resume() }
+        }
     }
 
     /// The listener's next value, or `nil` at the end.
