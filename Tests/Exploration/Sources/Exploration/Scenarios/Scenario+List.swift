@@ -621,7 +621,7 @@ extension Scenario {
             Scenario(
                 "a teller that waits for another command of its lane",
                 queues: [2],
-                threads: [[.async(.lowest, 0, .set, .then(.await(2))), .async(.lowest, 0)]]
+                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.lowest, 0)]]
             ),
             Scenario(
                 "a teller that waits for another command, and a wait",

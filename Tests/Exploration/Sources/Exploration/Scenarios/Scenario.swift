@@ -15,7 +15,7 @@ struct Scenario {
     let commands: [Command]
     let values: Int
     let listening: Listening
-    /// How much time may go by at most, in nanoseconds.
+    /// How long after its call each `wait` command must have begun, in nanoseconds.
     let time: UInt64
     /// How many preemptions its exploration is bounded to; `nil` if every schedule is looked at.
     let preemptions: Int?
@@ -47,7 +47,7 @@ struct Scenario {
         var commands: [Command] = []
         self.threads = threads.map { $0.map { $0.numbered(&commands, inside: [], of: nil) } }
         self.commands = commands.sorted { $0.index < $1.index }
-        values = commands.map(\.value).max()! + 1
+        values = threads.joined().flatMap(\.values).max()! + 1
     }
 }
 

@@ -119,7 +119,6 @@ final class Stage: @unchecked Sendable {
                 world.fail("at the end value \(number) is \(isGone ? "gone" : "kept")")
             }
         }
-        if world.clock > World.beginning + scenario.time { world.fail("it took until +\(world.clock - World.beginning)") }
         for (number, hub) in listeners.enumerated() {
             let changes = world.monitor.changes(of: number)
             if hub.changes != changes, !scenario.actions.contains(where: \.isListening) {

@@ -67,8 +67,7 @@ extension Monitor {
     var overdueNow: UInt64 {
         guard world.clock >= World.beginning + limits.keeping else { return 0 }
         return notes.reduce(0) { mask, note in
-            guard note.phase == .inLine, let pending = note.pending, pending.isWaiting,
-                let lane = unsafe pending.lane, lane.isOverdue
+            guard let pending = note.pending, pending.isWaiting, let lane = unsafe pending.lane, lane.isOverdue
             else { return mask }
             return mask | 1 << note.command.index
         }

@@ -22,6 +22,7 @@ final class Monitor {
         var ahead: UInt64 = 0
         /// The thread that issued it.
         var issuer = 0
+        var issueTime: UInt64 = 0
         /// When it surely stood in line.
         var lineTime: UInt64 = 0
         /// The command behind its handle, for an async one whose submission has returned.
@@ -63,6 +64,8 @@ final class Monitor {
     /// How many handles there are of each value.
     private var handles = [0, 0]
     private(set) var values = 0
+    /// How long after its call each `wait` command must have begun.
+    private var time: UInt64 = 0
     private(set) var listening = Scenario.Listening.none
     var watched: [WatchedValue] = []
     let limits = HandoffPolicy()
@@ -80,6 +83,7 @@ extension Monitor {
         handles = [0, 0]
         values = scenario.values
         listening = scenario.listening
+        time = scenario.time
     }
 
     /// Everything that later judgements depend on.
@@ -97,6 +101,7 @@ extension Monitor {
                     | (note.isHeldBack ? 8 : 0)
             )
             sum = mix(sum, mix(note.ahead & inLine, note.mustComeLater & inLine))
+            if time < .max >> 1 { sum = mix(sum, note.issueTime) }
             guard note.phase == .inLine else { continue }
             // The arrival decides in which order commands are refused, when nothing else remembers it.
             sum = mix(sum, mix(note.lineTime, note.pending.map { unsafe $0.arrival } ?? 0))
@@ -156,6 +161,7 @@ extension Monitor {
         notes[index].phase = .issued
         notes[index].ahead = inLine
         notes[index].issuer = world.current.index
+        notes[index].issueTime = world.clock
         if command.target == nil {
             world.current.notes.waits.append(index)
         } else {
@@ -215,6 +221,9 @@ extension Monitor {
         let thread = world.current
         let note = notes[command.index]
         if note.phase != .issued, note.phase != .inLine { world.fail("\(command) runs twice") }
+        if command.target == nil, world.clock > note.issueTime + time {
+            world.fail("\(command) begins only after \(world.clock - note.issueTime) ns")
+        }
         if note.wasCancelled { world.fail("\(command) runs though it was cancelled") }
         if thread.notes.seenSuspended & (1 << command.value) != 0 {
             world.fail("\(command) begins, but its value is suspended")
