@@ -23,6 +23,7 @@ extension Scenario {
             Scenario(
                 "a time-out of the most urgent",
                 queues: [1],
+                preemptions: 4,
                 threads: [[.waitBriefly(.highest)], [.async(.lowest, 0), .async(.lowest, 0, .set, .closure)]]
             ),
             Scenario(
@@ -32,7 +33,7 @@ extension Scenario {
             Scenario(
                 "a time-out of the one that may be passed",
                 jumps: [barging],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.waitBriefly(.highest)]]
             ),
             Scenario(
@@ -44,6 +45,7 @@ extension Scenario {
                 "one of a run is cancelled",
                 queues: [1],
                 batch: 3,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.cancel(1), .cancel(2)]]
             ),
             Scenario(
@@ -87,7 +89,7 @@ extension Scenario {
                 "a run held back",
                 queues: [1],
                 batch: 3,
-                preemptions: 4,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.suspend(0), .resume(0)]]
             ),
             Scenario(
@@ -97,11 +99,12 @@ extension Scenario {
             Scenario(
                 "a value held back, and a manual command",
                 queues: [1],
-                preemptions: 4,
+                preemptions: 2,
                 threads: [[.suspend(0), .resume(0)], [.wait(.lowest, .left)], [.complete(.calling)], [.async(.lowest, 0)]]
             ),
             Scenario(
                 "a value held back while a wait is out of time",
+                preemptions: 4,
                 threads: [[.suspend(0), .resume(0)], [.waitBriefly(.highest), .wait(.lowest)], [.wait(.lowest)]]
             ),
         ]
@@ -142,21 +145,21 @@ extension Scenario {
                 queues: [1],
                 batch: 3,
                 listening: .waiting,
-                preemptions: 4,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
             ),
             Scenario(
                 "listening to a wait and a run",
                 queues: [1],
                 listening: .waiting,
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0, .get), .release(0)], [.wait(.lowest)]]
             ),
             Scenario(
                 "listening to a run that is held back",
                 queues: [1],
                 listening: .waiting,
-                preemptions: 4,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .release(0)], [.suspend(0), .resume(0)]]
             ),
             Scenario(
@@ -174,7 +177,7 @@ extension Scenario {
                 "listening to a lane of two, and a newcomer",
                 queues: [1],
                 listening: .waiting,
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.highest, 0), .async(.highest, 0)], [.wait(.lowest)]]
             ),
             Scenario(
@@ -182,7 +185,7 @@ extension Scenario {
                 queues: [1],
                 jumps: [barging],
                 listening: .waiting,
-                preemptions: 2,
+                preemptions: 1,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
             ),
             Scenario(
@@ -197,7 +200,7 @@ extension Scenario {
                 "a listener comes and goes",
                 queues: [1],
                 listening: .waiting,
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.lowest, 0), .wait(.lowest)], [.listen(0, true), .listen(0, false)]]
             ),
             Scenario(
@@ -211,7 +214,7 @@ extension Scenario {
                 queues: [1, 1],
                 jumps: [keeping],
                 listening: .waiting,
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1), .release(0), .resumeQueue(0)]]
             ),
         ]
@@ -228,6 +231,7 @@ extension Scenario {
             Scenario(
                 "two threads with two commands each, one serial queue",
                 queues: [1],
+                preemptions: 3,
                 threads: [
                     [.async(.lowest, 0), .async(.highest, 0)],
                     [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .fail)],
@@ -236,6 +240,7 @@ extension Scenario {
             Scenario(
                 "one concurrent queue",
                 queues: [2],
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.async(.highest, 0, .get)]]
             ),
             Scenario(
@@ -246,7 +251,7 @@ extension Scenario {
             Scenario(
                 "two queues, three commands",
                 queues: [1, 1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.lowest, 0), .async(.highest, 1)], [.async(.lowest, 1)]]
             ),
             Scenario(
@@ -259,6 +264,7 @@ extension Scenario {
                 "a queue that looks for more, and a wait",
                 queues: [1],
                 spins: 1,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
             ),
         ]
@@ -275,31 +281,33 @@ extension Scenario {
             Scenario(
                 "two waits and an async",
                 queues: [1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.wait(.lowest)], [.async(.highest, 0)], [.wait(.highest)]]
             ),
             Scenario(
                 "a wait and two asyncs",
                 queues: [1, 1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.wait(.highest)], [.async(.lowest, 0)], [.async(.lowest, 1)]]
             ),
             Scenario(
                 "a run that something urgent interrupts",
                 queues: [1],
                 batch: 3,
-                preemptions: 5,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.wait(.highest)]]
             ),
             Scenario(
                 "a run that a report interrupts",
                 queues: [1],
+                preemptions: 3,
                 threads: [[.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.wait(.lowest)]]
             ),
             Scenario(
                 "a run that reaches its bound",
                 queues: [1],
                 batch: 1,
+                preemptions: 3,
                 threads: [[.async(.highest, 0), .async(.highest, 0)], [.wait(.lowest)]]
             ),
             Scenario(
@@ -333,7 +341,7 @@ extension Scenario {
             Scenario(
                 "a manual async",
                 queues: [1],
-                preemptions: 4,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0, .manual(.calling), .closure), .async(.highest, 0)], [.wait(.lowest)]]
             ),
             Scenario(
@@ -349,6 +357,7 @@ extension Scenario {
             Scenario(
                 "two manual commands",
                 queues: [1],
+                preemptions: 3,
                 threads: [
                     [.async(.lowest, 0, .left, .closure)], [.complete(.calling), .complete(.dropping)],
                     [.wait(.lowest, .left)],
@@ -460,7 +469,7 @@ extension Scenario {
                 "passed while a more urgent one comes and goes",
                 queues: [1],
                 jumps: [barging],
-                preemptions: 2,
+                preemptions: 1,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.async(.highest, 0)]]
             ),
             Scenario(
@@ -468,7 +477,7 @@ extension Scenario {
                 queues: [1, 1],
                 jumps: [barging],
                 batch: 1,
-                preemptions: 2,
+                preemptions: 1,
                 threads: [
                     [.suspendQueue(0), .async(.lowest, 0), .async(.highest, 1)], [.wait(.lowest), .wait(.lowest)],
                     [.join(0), .join(1), .resumeQueue(0)],
@@ -502,14 +511,14 @@ extension Scenario {
                 "a queue that is late, with more to do",
                 queues: [1],
                 jumps: [keeping],
-                preemptions: 4,
+                preemptions: 2,
                 threads: [[.async(.highest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
             ),
             Scenario(
                 "a queue, late before its block is sent",
                 queues: [1, 1],
                 jumps: [keeping],
-                preemptions: 2,
+                preemptions: 1,
                 threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.async(.lowest, 1)], [.release(0)]]
             ),
             Scenario(
@@ -527,30 +536,31 @@ extension Scenario {
             Scenario(
                 "own writes",
                 queues: [1],
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .wait(.lowest, .get)], [.wait(.lowest)]]
             ),
             Scenario(
                 "own writes that are more urgent",
                 queues: [1],
-                preemptions: 4,
+                preemptions: 3,
                 threads: [[.async(.highest, 0), .wait(.lowest, .get)], [.async(.lowest, 0)]]
             ),
             Scenario(
                 "own writes on two queues",
                 queues: [1, 1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.lowest, 0), .async(.lowest, 1), .wait(.lowest, .get)], [.wait(.lowest)]]
             ),
             Scenario(
                 "own writes of a report",
                 queues: [1, 1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.lowest, 0, .set, .then(.async(.lowest, 1)))], [.async(.lowest, 0), .wait(.lowest)]]
             ),
             Scenario(
                 "own writes, one of which is cancelled",
                 queues: [1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(0), .wait(.lowest, .get)], [.wait(.lowest)]]
             ),
             Scenario(
@@ -587,7 +597,7 @@ extension Scenario {
                 "a late block that finds the turn taken",
                 queues: [1],
                 jumps: [keeping],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.lowest, 0), .wait(.lowest), .wait(.lowest)], [.wait(.highest)]]
             ),
             Scenario(
@@ -601,7 +611,7 @@ extension Scenario {
                 "three queues that stand still, and a wait",
                 queues: [1, 1, 1],
                 time: 2 * HandoffPolicy().keeping,
-                preemptions: 1,
+                preemptions: 3,
                 threads: [
                     [
                         .suspendQueue(0), .suspendQueue(1), .suspendQueue(2), .async(.highest, 0), .async(.highest, 1),
@@ -612,7 +622,7 @@ extension Scenario {
             Scenario(
                 "two queues that stand still, and two waits",
                 queues: [1, 1],
-                preemptions: 1,
+                preemptions: 3,
                 threads: [
                     [.suspendQueue(0), .suspendQueue(1), .async(.highest, 0), .async(.highest, 1), .wait(.lowest)],
                     [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0), .resumeQueue(1)],
@@ -638,7 +648,7 @@ extension Scenario {
             Scenario(
                 "a teller that waits for the turn, with more to do",
                 queues: [1],
-                preemptions: 3,
+                preemptions: 4,
                 threads: [
                     [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.highest, 0), .async(.lowest, 0)]
                 ]
@@ -709,7 +719,7 @@ extension Scenario {
             Scenario(
                 "three waits that look for circles later",
                 circleDelay: 1_000_000,
-                preemptions: 2,
+                preemptions: 4,
                 threads: [[.wait(.lowest)], [.wait(.highest)], [.wait(.lowest)]]
             ),
             Scenario("a wait inside itself", threads: [[.wait(.lowest, .then(.wait(.highest)))], [.wait(.highest)]]),
