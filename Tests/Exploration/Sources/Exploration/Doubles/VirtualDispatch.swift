@@ -117,7 +117,11 @@ extension DispatchQueue {
         if !world.current.owed.isEmpty {
             // The block of a lane, of which no more is to be known.
             let owed = world.current.owed.firstIndex { $0.target == identity }
-            if let owed { tag = world.current.owed.remove(at: owed).tag } else { world.fail("a lane's block is missing") }
+            if let owed {
+                tag = world.current.owed.remove(at: owed).tag
+            } else {
+                world.fail("a lane's block is missing")
+            }
         }
         change { blocks.append(Block(tag: tag, run: block)) }
     }

@@ -9,7 +9,8 @@ extension Scenario {
 
     /// The scenarios that are explored exhaustively.
     static var all: [Scenario] {
-        waits + asyncs + mixtures + manuals + lives + bounds + ownOrder + late + mistakes + endings + suspensions + listening
+        waits + asyncs + mixtures + manuals + lives + bounds + ownOrder + late + mistakes + endings + suspensions
+            + listening
     }
 
     private static var endings: [Scenario] {
@@ -100,7 +101,9 @@ extension Scenario {
                 "a value held back, and a manual command",
                 queues: [1],
                 preemptions: 2,
-                threads: [[.suspend(0), .resume(0)], [.wait(.lowest, .left)], [.complete(.calling)], [.async(.lowest, 0)]]
+                threads: [
+                    [.suspend(0), .resume(0)], [.wait(.lowest, .left)], [.complete(.calling)], [.async(.lowest, 0)],
+                ]
             ),
             Scenario(
                 "a value held back while a wait is out of time",
@@ -422,7 +425,8 @@ extension Scenario {
                 queues: [1, 1],
                 preemptions: 3,
                 threads: [
-                    [.async(.lowest, 0, .set, .closure), .suspend(0), .release(0)], [.async(.lowest, 1, .set, .closure)],
+                    [.async(.lowest, 0, .set, .closure), .suspend(0), .release(0)],
+                    [.async(.lowest, 1, .set, .closure)],
                 ]
             ),
             Scenario(
@@ -446,7 +450,8 @@ extension Scenario {
                 listening: .waiting,
                 preemptions: 4,
                 threads: [
-                    [.async(.lowest, 0), .suspend(0), .async(.lowest, 0, .set, .closure), .release(0)], [.listen(0, true)],
+                    [.async(.lowest, 0), .suspend(0), .async(.lowest, 0, .set, .closure), .release(0)],
+                    [.listen(0, true)],
                 ]
             ),
         ]
@@ -491,14 +496,17 @@ extension Scenario {
             Scenario(
                 "a suspended queue and two waits",
                 queues: [1],
-                threads: [[.suspendQueue(0), .async(.highest, 0)], [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0)]]
+                threads: [
+                    [.suspendQueue(0), .async(.highest, 0)], [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0)],
+                ]
             ),
             Scenario(
                 "a suspended queue and another",
                 queues: [1, 1],
                 preemptions: 4,
                 threads: [
-                    [.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1)], [.join(0), .wait(.lowest), .resumeQueue(0)],
+                    [.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1)],
+                    [.join(0), .wait(.lowest), .resumeQueue(0)],
                 ]
             ),
             Scenario(
@@ -561,7 +569,9 @@ extension Scenario {
                 "own writes, one of which is cancelled",
                 queues: [1],
                 preemptions: 2,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(0), .wait(.lowest, .get)], [.wait(.lowest)]]
+                threads: [
+                    [.async(.lowest, 0), .async(.lowest, 0), .cancel(0), .wait(.lowest, .get)], [.wait(.lowest)],
+                ]
             ),
             Scenario(
                 "something urgent is submitted while a block drains",
@@ -675,7 +685,9 @@ extension Scenario {
                 queues: [2],
                 jumps: [keeping],
                 preemptions: 2,
-                threads: [[.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.async(.lowest, 0)]]
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.async(.lowest, 0)],
+                ]
             ),
             Scenario(
                 "a command that takes long, on a concurrent queue",

@@ -34,6 +34,11 @@ private struct ScenarioMaker {
         if random.next() % 4 == 0 {
             let value = Int(random.next() % UInt64(values))
             threads.append([.suspend(value), .resume(value)])
+        } else if random.next() % 4 == 0 {
+            // A thread would wait for ever, and a closure with a handle would keep the value.
+            let value = Int(random.next() % UInt64(values))
+            let isAsync = threads.joined().allSatisfy { $0.onlySubmits(to: value) }
+            if isAsync { threads.append([.suspend(value), .release(value)]) }
         }
         if !queues.isEmpty, random.next() % 3 == 0 {
             let queue = Int(random.next() % UInt64(queues.count))
@@ -88,6 +93,15 @@ private struct ScenarioMaker {
             if case .left = body { report = .closure } else { report = .none }
         }
         return .async(priority, target, body, report, on: value)
+    }
+}
+
+extension Action {
+    /// Whether no `wait` on the value is in it, and no closure that uses the value.
+    fileprivate func onlySubmits(to value: Int) -> Bool {
+        guard case .command(let command) = self else { return true }
+        if command.value == value, command.target == nil { return false }
+        return !command.innerActions.flatMap(\.values).contains(value)
     }
 }
 
