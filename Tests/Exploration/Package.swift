@@ -16,8 +16,8 @@ let package = Package(
             name: "Exploration",
             dependencies: ["CFiber"],
             exclude: [
-                "Subject/CommandQueue/AtomicWord.swift", "Subject/CommandQueue/Timekeeper.swift",
-                "Subject/QueueSafeValue/QueueSafeValue+Changes.swift",
+                "Subject/CommandQueue/AtomicWord.swift", "Subject/CommandQueue/TimerThread.swift",
+                "Subject/CommandQueue/ThreadWaiter.swift", "Subject/QueueSafeValue/QueueSafeValue+Changes.swift",
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),

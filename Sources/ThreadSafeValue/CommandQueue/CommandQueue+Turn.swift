@@ -156,9 +156,11 @@ extension CommandQueue {
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
                 continue
             case .barge where mayBarge(priority):
+                let before = deadline
                 guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
-                // After the exchange: a thread may be held up before it for as long as it takes.
-                if deadline.allows(priority, at: now()) { return .taken }
+                // After the exchange: a thread may be held up before it for as long as it takes. And both: the front may change.
+                let time = now()
+                if before.allows(priority, at: time), deadline.allows(priority, at: time) { return .taken }
                 update { waiters, effects in
                     waiters.endBarging()
                     publish(&waiters, &effects, freeing: true)

@@ -26,7 +26,7 @@ package final class Lane: @unchecked Sendable {
     let identity: UInt
 
     // Unchecked: the methods below are all that touches it, and none leads to another.
-    @exclusivity(unchecked) private var commands = PriorityFIFO()
+    @exclusivity(unchecked) private(set) var commands = PriorityFIFO()
 
     private(set) var block = Block.none
 

@@ -9,14 +9,14 @@
 /// in it alive, and must be empty when it goes away.
 package struct PriorityFIFO {
     @safe
-    private struct List {
-        var first: PendingCommand.Link?
-        var last: PendingCommand.Link?
+    struct List {
+        fileprivate(set) var first: PendingCommand.Link?
+        fileprivate(set) var last: PendingCommand.Link?
         var count = 0
     }
 
     /// One list for each level of priority, made with the first command; a bit of `occupied` for each that is not empty.
-    private var lists: [List] = []
+    private(set) var lists: [List] = []
     private var occupied: UInt64 = 0
 
     package private(set) var count = 0

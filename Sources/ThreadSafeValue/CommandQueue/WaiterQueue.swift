@@ -32,11 +32,11 @@ package struct WaiterQueue {
     }
 
     private let policy: HandoffPolicy
-    private var threads = PriorityFIFO()
+    private(set) var threads = PriorityFIFO()
     private var lanes = LaneHeap()
     private var lanesByTarget: [UInt: Lane] = [:]
     private var latestLane: Lane?
-    private var lastArrival: UInt64 = 0
+    private(set) var lastArrival: UInt64 = 0
     private var timerIsRunning = false
 
     /// How many commands of target queues wait, those of overdue lanes too.

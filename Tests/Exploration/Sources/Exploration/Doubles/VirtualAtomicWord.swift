@@ -13,6 +13,18 @@ struct AtomicWord {
         var bits: UInt64
         // What names the word in every execution alike; an address would not.
         var id: UInt64
+        /// What it is to a value, so that the monitor can look at it.
+        var role = Role.other
+    }
+
+    enum Role {
+        /// The turn word.
+        case turn
+        /// A `BargingDeadline`, whose single nanoseconds count for nothing. Changed only under this lock.
+        case deadline(UnsafeMutablePointer<PlatformLock.Storage>)
+        /// Changed only under this lock.
+        case guarded(UnsafeMutablePointer<PlatformLock.Storage>)
+        case other
     }
 
     static var zero: Storage { Storage(bits: 0, id: world.newObject()) }
@@ -31,7 +43,9 @@ extension AtomicWord {
     @usableFromInline
     @inline(never)
     func load() -> UInt64 {
-        step("load")
+        // Nobody can change it meanwhile, so it makes no difference when it is read.
+        if unsafe storage.pointee.isUnderLockOfCaller { return unsafe storage.pointee.bits }
+        return step("load")
     }
 
     @usableFromInline
@@ -73,22 +87,41 @@ extension AtomicWord {
     private func step(_ name: StaticString, _ argument: UInt64 = 0) -> UInt64 {
         world.pass(.run(name, argument))
         let bits = unsafe storage.pointee.bits
-        world.current.observe(bits)
-        world.monitor.looked(world.current)
+        unsafe world.current.observe(storage.pointee.facts(bits))
+        if unsafe storage.pointee.isTurn { world.monitor.looked(world.current) }
         if world.isVerbose { world.log("     finds \(String(bits, radix: 16))") }
         return bits
     }
 
     private func change(to bits: UInt64) {
-        unsafe world.objectChanged(storage.pointee.id, from: storage.pointee.bits, to: bits)
+        let old = unsafe storage.pointee.facts(storage.pointee.bits)
+        unsafe world.objectChanged(storage.pointee.id, from: old, to: storage.pointee.facts(bits))
         unsafe storage.pointee.bits = bits
     }
 }
 
-/// The identity of the virtual thread, of the form that the real one has.
+extension AtomicWord.Storage {
+    fileprivate var isTurn: Bool {
+        if case .turn = role { true } else { false }
+    }
+
+    fileprivate var isUnderLockOfCaller: Bool {
+        switch role {
+        case .deadline(let lock), .guarded(let lock): unsafe lock.pointee.holder == world.current.index
+        case .turn, .other: false
+        }
+    }
+
+    /// All of its bits that count.
+    fileprivate func facts(_ bits: UInt64) -> UInt64 {
+        if case .deadline = role { mix(bits & 0b111, World.rounded(bits >> 3)) } else { bits }
+    }
+}
+
+/// The identity of the virtual thread.
 @usableFromInline
 func currentThreadIdentity() -> UInt64 {
-    1 << 32 | UInt64(world.current.index) << 4
+    world.current.identity
 }
 
 func fenceAcquiring() {}

@@ -113,15 +113,23 @@ extension DispatchQueue {
     public func async(execute block: @escaping () -> Void) {
         world.pass(.run("async", id))
         enter()
-        world.current.observe(contents)
-        change { blocks.append(Block(tag: world.current.observed, run: block)) }
+        var tag = world.current.observed
+        if !world.current.owed.isEmpty {
+            // The block of a lane, of which no more is to be known.
+            let owed = world.current.owed.firstIndex { $0.target == identity }
+            if let owed {
+                tag = world.current.owed.remove(at: owed).tag
+            } else {
+                world.fail("a lane's block is missing")
+            }
+        }
+        change { blocks.append(Block(tag: tag, run: block)) }
     }
 
-    func asyncAfter(deadline: DispatchTime, execute block: @escaping () -> Void) {
+    func asyncAfter(deadline: DispatchTime, tag: UInt64, execute block: @escaping () -> Void) {
         world.pass(.run("asyncAfter", id))
         enter()
-        world.current.observe(contents)
-        change { timers.append((deadline.uptimeNanoseconds, Block(tag: world.current.observed, run: block))) }
+        change { timers.append((deadline.uptimeNanoseconds, Block(tag: tag, run: block))) }
         world.timersChanged(by: 1)
     }
 
@@ -155,7 +163,7 @@ extension DispatchQueue {
     @inline(never)
     private func runBlock() {
         let block = takeBlock()
-        world.current.observe(block.tag)
+        world.current.begins(block.tag)
         block.run()
     }
 
@@ -196,10 +204,17 @@ extension DispatchQueue {
 }
 
 /// The double of the timers of all command queues: they fire on one worker, whenever the scheduler likes.
-struct Timekeeper {
-    static let shared = Timekeeper()
+struct TimerThread {
+    static let shared = TimerThread()
 
-    func set(_ time: UInt64, fire: @escaping @Sendable () -> AnyObject?) {
-        world.queue("timekeeper", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time)) { _ = fire() }
+    func set(_ time: UInt64, for reference: QueueReference) {
+        // It is about the value whose line asked for it.
+        let tag = UInt64(world.current.lastValue)
+        world.queue("timers", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time), tag: tag) {
+            let queue = reference.queue
+            queue?.timerFired()
+            // It is released on another thread, later.
+            withExtendedLifetime(queue) { world.pass(.run("let go of a timer", 0)) }
+        }
     }
 }

@@ -5,7 +5,25 @@
 /// The double of the lock: taking it is a step that is possible while nobody holds it.
 ///
 /// Giving it back is none: nobody can notice that it happened earlier than it might have.
-public enum PlatformLock {
+public final class PlatformLock: @unchecked Sendable {
+    private let storage: UnsafeMutablePointer<Storage>
+
+    init() {
+        unsafe storage = .allocate(capacity: 1)
+        unsafe Storage.initialize(storage)
+    }
+
+    deinit {
+        unsafe Storage.deinitialize(storage)
+        unsafe storage.deallocate()
+    }
+
+    func around<Answer>(_ body: () -> Answer) -> Answer {
+        unsafe Storage.lock(storage)
+        defer { unsafe Storage.unlock(storage) }
+        return body()
+    }
+
     /// The lock itself.
     @safe
     public struct Storage {
@@ -49,11 +67,18 @@ extension PlatformLock.Storage {
     @usableFromInline
     static func unlock(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe storage.pointee.holder != world.current.index { world.fail("a thread gives back a lock it has not") }
-        let content = unsafe world.graph?.contents(guardedBy: storage) ?? world.current.observed
+        let content = unsafe contents(storage)
         unsafe world.objectChanged(storage.pointee.id, from: storage.pointee.content, to: content)
         unsafe storage.pointee.content = content
         unsafe storage.pointee.holder = nil
         world.current.observe(1)
+    }
+
+    /// One number for all that the lock guards. Where it is not known, what the thread has seen stands for that.
+    private static func contents(_ storage: UnsafeMutablePointer<Self>) -> UInt64 {
+        if let contents = unsafe world.graph?.contents(guardedBy: storage) { return contents }
+        if let value = unsafe world.monitor.value(guardedBy: storage) { return world.monitor.givesLockBack(of: value) }
+        return world.current.observed
     }
 
     private static func take(_ storage: UnsafeMutablePointer<Self>) {
@@ -63,5 +88,6 @@ extension PlatformLock.Storage {
         }
         unsafe storage.pointee.holder = world.current.index
         unsafe world.current.observe(storage.pointee.content)
+        if let value = unsafe world.monitor.value(guardedBy: storage) { world.monitor.takesLock(of: value) }
     }
 }

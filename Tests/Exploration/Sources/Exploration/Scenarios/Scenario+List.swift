@@ -4,12 +4,13 @@
 
 extension Scenario {
     // A little more than the bounds, so that the single nanoseconds which keep commands apart do not count.
-    private static var passing: UInt64 { Patience().passing + 1_000 }
-    private static var keeping: UInt64 { Patience().keeping + 1_000 }
+    private static var barging: UInt64 { HandoffPolicy().barging + 1_000 }
+    private static var keeping: UInt64 { HandoffPolicy().keeping + 1_000 }
 
     /// The scenarios that are explored exhaustively.
     static var all: [Scenario] {
-        waits + asyncs + mixtures + manuals + closings + bounds + mistakes + endings + suspensions + listening
+        waits + asyncs + mixtures + manuals + lives + bounds + ownOrder + late + mistakes + endings + suspensions
+            + listening
     }
 
     private static var endings: [Scenario] {
@@ -23,6 +24,7 @@ extension Scenario {
             Scenario(
                 "a time-out of the most urgent",
                 queues: [1],
+                preemptions: 4,
                 threads: [[.waitBriefly(.highest)], [.async(.lowest, 0), .async(.lowest, 0, .set, .closure)]]
             ),
             Scenario(
@@ -31,8 +33,8 @@ extension Scenario {
             ),
             Scenario(
                 "a time-out of the one that may be passed",
-                jumps: [passing],
-                preemptions: 3,
+                jumps: [barging],
+                preemptions: 2,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.waitBriefly(.highest)]]
             ),
             Scenario(
@@ -44,6 +46,7 @@ extension Scenario {
                 "one of a run is cancelled",
                 queues: [1],
                 batch: 3,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.cancel(1), .cancel(2)]]
             ),
             Scenario(
@@ -52,37 +55,60 @@ extension Scenario {
                 threads: [[.async(.lowest, 0), .async(.highest, 0, .get, .closure)], [.cancel(1)], [.cancel(1)]]
             ),
             Scenario(
+                "a stale wake of a reused parker",
+                preemptions: 4,
+                threads: [[.waitBriefly(.lowest), .wait(.lowest)], [.wait(.lowest), .wait(.highest)]]
+            ),
+            Scenario(
+                "a stale wake of a reused parker, in a manual command",
+                preemptions: 4,
+                threads: [[.waitBriefly(.lowest), .wait(.lowest, .left)], [.wait(.lowest)], [.complete(.calling)]]
+            ),
+            Scenario(
+                "a stale wake of a reused parker, for another value",
+                preemptions: 3,
+                threads: [[.waitBriefly(.lowest), .wait(.lowest, on: 1)], [.wait(.lowest), .wait(.lowest, on: 1)]]
+            ),
+            Scenario(
                 "cancelled while the value goes away",
                 queues: [1],
                 preemptions: 4,
-                threads: [[.async(.lowest, 0, .set, .closure), .close(0)], [.cancel(0)], [.wait(.highest)]]
+                threads: [[.async(.lowest, 0, .set, .closure), .release(0)], [.cancel(0)], [.wait(.highest)]]
             ),
         ]
     }
 
     private static var suspensions: [Scenario] {
         [
-            Scenario("a value held back", threads: [[.hold(0), .letGo(0)], [.wait(.lowest)], [.wait(.highest)]]),
+            Scenario("a value held back", threads: [[.suspend(0), .resume(0)], [.wait(.lowest)], [.wait(.highest)]]),
             Scenario(
                 "a value held back, and a queue",
                 queues: [1],
-                threads: [[.hold(0), .letGo(0)], [.async(.lowest, 0), .async(.highest, 0, .set, .closure)]]
+                threads: [[.suspend(0), .resume(0)], [.async(.lowest, 0), .async(.highest, 0, .set, .closure)]]
             ),
             Scenario(
                 "a run held back",
                 queues: [1],
                 batch: 3,
-                preemptions: 4,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.hold(0), .letGo(0)]]
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.suspend(0), .resume(0)]]
             ),
             Scenario(
                 "a value held back twice",
-                threads: [[.hold(0), .letGo(0)], [.hold(0), .letGo(0)], [.wait(.lowest)]]
+                threads: [[.suspend(0), .resume(0)], [.suspend(0), .resume(0)], [.wait(.lowest)]]
             ),
             Scenario(
-                "a value held back goes away",
+                "a value held back, and a manual command",
                 queues: [1],
-                threads: [[.async(.lowest, 0, .set, .closure), .hold(0), .close(0)], [.wait(.lowest)]]
+                preemptions: 2,
+                threads: [
+                    [.suspend(0), .resume(0)], [.wait(.lowest, .left)], [.complete(.calling)], [.async(.lowest, 0)],
+                ]
+            ),
+            Scenario(
+                "a value held back while a wait is out of time",
+                preemptions: 4,
+                threads: [[.suspend(0), .resume(0)], [.waitBriefly(.highest), .wait(.lowest)], [.wait(.lowest)]]
             ),
         ]
     }
@@ -108,55 +134,91 @@ extension Scenario {
         [
             Scenario(
                 "listening to waits",
-                isListenedTo: true,
-                threads: [[.wait(.lowest), .close(0)], [.wait(.highest)]]
+                listening: .waiting,
+                threads: [[.wait(.lowest), .release(0)], [.wait(.highest)]]
             ),
             Scenario(
                 "listening to waits, one of which reads",
-                isListenedTo: true,
+                listening: .waiting,
                 preemptions: 4,
-                threads: [[.wait(.lowest, .get)], [.wait(.lowest, .left), .close(0)], [.complete(.calling)]]
+                threads: [[.wait(.lowest, .get)], [.wait(.lowest, .left), .release(0)], [.complete(.calling)]]
             ),
             Scenario(
                 "listening to a run",
                 queues: [1],
                 batch: 3,
-                isListenedTo: true,
-                preemptions: 4,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .close(0)]]
+                listening: .waiting,
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
             ),
             Scenario(
                 "listening to a wait and a run",
                 queues: [1],
-                isListenedTo: true,
-                preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0, .get), .close(0)], [.wait(.lowest)]]
+                listening: .waiting,
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0, .get), .release(0)], [.wait(.lowest)]]
             ),
             Scenario(
                 "listening to a run that is held back",
                 queues: [1],
-                isListenedTo: true,
-                preemptions: 4,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .close(0)], [.hold(0), .letGo(0)]]
+                listening: .waiting,
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .release(0)], [.suspend(0), .resume(0)]]
             ),
             Scenario(
                 "listening while a command is cancelled",
                 queues: [1],
-                isListenedTo: true,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(1), .close(0)]]
+                listening: .waiting,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(1), .release(0)]]
             ),
             Scenario(
                 "listening while a wait is out of time",
-                isListenedTo: true,
-                threads: [[.wait(.lowest), .close(0)], [.waitBriefly(.highest)]]
+                listening: .waiting,
+                threads: [[.wait(.lowest), .release(0)], [.waitBriefly(.highest)]]
+            ),
+            Scenario(
+                "listening to a lane of two, and a newcomer",
+                queues: [1],
+                listening: .waiting,
+                preemptions: 2,
+                threads: [[.async(.highest, 0), .async(.highest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "listening to a lane of two, and an equal newcomer",
+                queues: [1],
+                jumps: [barging],
+                listening: .waiting,
+                preemptions: 1,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "listening to a lane of three, always behind",
+                queues: [1],
+                batch: 3,
+                listening: .behind,
+                preemptions: 4,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
+            ),
+            Scenario(
+                "a listener comes and goes",
+                queues: [1],
+                listening: .waiting,
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .wait(.lowest)], [.listen(0, true), .listen(0, false)]]
+            ),
+            Scenario(
+                "a listener comes while the value goes",
+                queues: [1],
+                listening: .waiting,
+                threads: [[.wait(.lowest), .release(0)], [.listen(0, true)]]
             ),
             Scenario(
                 "listening while a queue is late",
                 queues: [1, 1],
                 jumps: [keeping],
-                isListenedTo: true,
-                preemptions: 3,
-                threads: [[.suspend(0), .async(.highest, 0), .async(.lowest, 1), .close(0), .resume(0)]]
+                listening: .waiting,
+                preemptions: 2,
+                threads: [[.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1), .release(0), .resumeQueue(0)]]
             ),
         ]
     }
@@ -172,6 +234,7 @@ extension Scenario {
             Scenario(
                 "two threads with two commands each, one serial queue",
                 queues: [1],
+                preemptions: 3,
                 threads: [
                     [.async(.lowest, 0), .async(.highest, 0)],
                     [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .fail)],
@@ -180,6 +243,7 @@ extension Scenario {
             Scenario(
                 "one concurrent queue",
                 queues: [2],
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.async(.highest, 0, .get)]]
             ),
             Scenario(
@@ -190,7 +254,7 @@ extension Scenario {
             Scenario(
                 "two queues, three commands",
                 queues: [1, 1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(.lowest, 0), .async(.highest, 1)], [.async(.lowest, 1)]]
             ),
             Scenario(
@@ -203,6 +267,7 @@ extension Scenario {
                 "a queue that looks for more, and a wait",
                 queues: [1],
                 spins: 1,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
             ),
         ]
@@ -219,31 +284,33 @@ extension Scenario {
             Scenario(
                 "two waits and an async",
                 queues: [1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.wait(.lowest)], [.async(.highest, 0)], [.wait(.highest)]]
             ),
             Scenario(
                 "a wait and two asyncs",
                 queues: [1, 1],
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.wait(.highest)], [.async(.lowest, 0)], [.async(.lowest, 1)]]
             ),
             Scenario(
                 "a run that something urgent interrupts",
                 queues: [1],
                 batch: 3,
-                preemptions: 5,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.wait(.highest)]]
             ),
             Scenario(
                 "a run that a report interrupts",
                 queues: [1],
+                preemptions: 3,
                 threads: [[.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.wait(.lowest)]]
             ),
             Scenario(
                 "a run that reaches its bound",
                 queues: [1],
                 batch: 1,
+                preemptions: 3,
                 threads: [[.async(.highest, 0), .async(.highest, 0)], [.wait(.lowest)]]
             ),
             Scenario(
@@ -277,7 +344,7 @@ extension Scenario {
             Scenario(
                 "a manual async",
                 queues: [1],
-                preemptions: 4,
+                preemptions: 3,
                 threads: [[.async(.lowest, 0, .manual(.calling), .closure), .async(.highest, 0)], [.wait(.lowest)]]
             ),
             Scenario(
@@ -293,6 +360,7 @@ extension Scenario {
             Scenario(
                 "two manual commands",
                 queues: [1],
+                preemptions: 3,
                 threads: [
                     [.async(.lowest, 0, .left, .closure)], [.complete(.calling), .complete(.dropping)],
                     [.wait(.lowest, .left)],
@@ -301,31 +369,89 @@ extension Scenario {
         ]
     }
 
-    private static var closings: [Scenario] {
+    private static var lives: [Scenario] {
         [
-            Scenario("closed while two wait", threads: [[.wait(.lowest)], [.wait(.highest)], [.close(0)]]),
             Scenario(
-                "closed while asyncs are submitted",
-                queues: [1],
-                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.close(0)]]
+                "let go while two wait",
+                threads: [[.wait(.lowest), .release(0)], [.wait(.highest)], [.release(0)]]
             ),
             Scenario(
-                "closed with a wait and an async",
+                "let go while asyncs wait",
+                queues: [1],
+                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
+            ),
+            Scenario(
+                "let go with a wait and an async",
                 queues: [1],
                 preemptions: 4,
-                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure)], [.close(0)]]
+                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure), .release(0)]]
             ),
             Scenario(
-                "closed inside a command",
+                "let go inside a command",
                 queues: [1],
-                threads: [[.wait(.lowest, .then(.close(0))), .wait(.lowest)], [.async(.highest, 0)]]
+                threads: [[.wait(.lowest, .then(.release(0)))], [.async(.highest, 0)]]
             ),
             Scenario(
-                "closed during a manual command",
+                "let go during a manual command",
                 queues: [1],
                 preemptions: 4,
                 threads: [
-                    [.async(.lowest, 0, .left, .closure), .close(0)], [.complete(.calling)], [.async(.lowest, 0)],
+                    [.async(.lowest, 0, .left, .closure), .release(0)], [.complete(.calling)], [.async(.lowest, 0)],
+                ]
+            ),
+            Scenario(
+                "let go while a queue stands still",
+                queues: [1, 1],
+                preemptions: 2,
+                threads: [
+                    [.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1), .release(0), .resumeQueue(0)]
+                ]
+            ),
+            Scenario(
+                "suspended and let go",
+                queues: [1],
+                threads: [[.suspend(0), .async(.lowest, 0, .set, .closure), .async(.highest, 0), .release(0)]]
+            ),
+            Scenario(
+                "suspended and let go while a block drains",
+                queues: [1],
+                preemptions: 4,
+                threads: [
+                    [.async(.lowest, 0), .async(.lowest, 0, .get), .suspend(0), .release(0)], [.async(.lowest, 0)],
+                ]
+            ),
+            Scenario(
+                "suspended and let go by two",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .suspend(0), .release(0)],
+                    [.async(.lowest, 1, .set, .closure)],
+                ]
+            ),
+            Scenario(
+                "suspended and let go while its command is cancelled",
+                queues: [1],
+                preemptions: 4,
+                threads: [[.suspend(0), .async(.lowest, 0, .set, .closure), .release(0)], [.cancel(0)]]
+            ),
+            Scenario(
+                "suspended and let go during a manual command",
+                queues: [1],
+                preemptions: 4,
+                threads: [
+                    [.async(.lowest, 0, .left, .closure), .async(.lowest, 0, .get), .suspend(0), .release(0)],
+                    [.complete(.calling)],
+                ]
+            ),
+            Scenario(
+                "listening to one that is suspended and let go",
+                queues: [1],
+                listening: .waiting,
+                preemptions: 4,
+                threads: [
+                    [.async(.lowest, 0), .suspend(0), .async(.lowest, 0, .set, .closure), .release(0)],
+                    [.listen(0, true)],
                 ]
             ),
         ]
@@ -335,49 +461,52 @@ extension Scenario {
         [
             Scenario(
                 "passed for a while",
-                jumps: [passing],
+                jumps: [barging],
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)]]
             ),
             Scenario(
                 "passed by two",
-                jumps: [passing],
+                jumps: [barging],
                 preemptions: 3,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.wait(.lowest)]]
             ),
             Scenario(
                 "passed while a more urgent one comes and goes",
                 queues: [1],
-                jumps: [passing],
-                preemptions: 2,
+                jumps: [barging],
+                preemptions: 1,
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.async(.highest, 0)]]
             ),
             Scenario(
                 "passed while a more urgent one is submitted",
                 queues: [1, 1],
-                jumps: [passing],
+                jumps: [barging],
                 batch: 1,
-                preemptions: 2,
+                preemptions: 1,
                 threads: [
-                    [.suspend(0), .async(.lowest, 0), .async(.highest, 1)], [.wait(.lowest), .wait(.lowest)],
-                    [.join(0), .join(1), .resume(0)],
+                    [.suspendQueue(0), .async(.lowest, 0), .async(.highest, 1)], [.wait(.lowest), .wait(.lowest)],
+                    [.join(0), .join(1), .resumeQueue(0)],
                 ]
             ),
             Scenario(
                 "a suspended queue that would be next",
                 queues: [1],
-                threads: [[.suspend(0), .async(.highest, 0), .wait(.lowest)], [.join(0), .resume(0)]]
+                threads: [[.suspendQueue(0), .async(.highest, 0), .wait(.lowest)], [.join(0), .resumeQueue(0)]]
             ),
             Scenario(
                 "a suspended queue and two waits",
                 queues: [1],
-                threads: [[.suspend(0), .async(.highest, 0)], [.wait(.lowest)], [.join(0), .join(1), .resume(0)]]
+                threads: [
+                    [.suspendQueue(0), .async(.highest, 0)], [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0)],
+                ]
             ),
             Scenario(
                 "a suspended queue and another",
                 queues: [1, 1],
                 preemptions: 4,
                 threads: [
-                    [.suspend(0), .async(.highest, 0), .async(.lowest, 1)], [.join(0), .wait(.lowest), .resume(0)],
+                    [.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1)],
+                    [.join(0), .wait(.lowest), .resumeQueue(0)],
                 ]
             ),
             Scenario(
@@ -390,22 +519,182 @@ extension Scenario {
                 "a queue that is late, with more to do",
                 queues: [1],
                 jumps: [keeping],
-                preemptions: 4,
+                preemptions: 2,
                 threads: [[.async(.highest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
             ),
             Scenario(
                 "a queue, late before its block is sent",
                 queues: [1, 1],
                 jumps: [keeping],
-                preemptions: 2,
-                threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.async(.lowest, 1)], [.close(0)]]
+                preemptions: 1,
+                threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.async(.lowest, 1)], [.release(0)]]
             ),
             Scenario(
                 "two queues, late before a block is sent",
                 queues: [1, 1],
                 jumps: [keeping],
                 preemptions: 1,
-                threads: [[.wait(.lowest)], [.async(.highest, 0), .async(.lowest, 1), .close(0)]]
+                threads: [[.wait(.lowest)], [.async(.highest, 0), .async(.lowest, 1), .release(0)]]
+            ),
+        ]
+    }
+
+    private static var ownOrder: [Scenario] {
+        [
+            Scenario(
+                "own writes",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0), .wait(.lowest, .get)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "own writes that are more urgent",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.async(.highest, 0), .wait(.lowest, .get)], [.async(.lowest, 0)]]
+            ),
+            Scenario(
+                "own writes on two queues",
+                queues: [1, 1],
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .async(.lowest, 1), .wait(.lowest, .get)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "own writes of a report",
+                queues: [1, 1],
+                preemptions: 2,
+                threads: [[.async(.lowest, 0, .set, .then(.async(.lowest, 1)))], [.async(.lowest, 0), .wait(.lowest)]]
+            ),
+            Scenario(
+                "own writes, one of which is cancelled",
+                queues: [1],
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0), .async(.lowest, 0), .cancel(0), .wait(.lowest, .get)], [.wait(.lowest)],
+                ]
+            ),
+            Scenario(
+                "something urgent is submitted while a block drains",
+                queues: [1, 1],
+                batch: 3,
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.async(.highest, 1)]]
+            ),
+            Scenario(
+                "something urgent for the same queue, while that drains",
+                queues: [1],
+                batch: 3,
+                preemptions: 4,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.async(.highest, 0)]]
+            ),
+            Scenario(
+                "cancelled while a block drains",
+                queues: [1],
+                batch: 3,
+                preemptions: 3,
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0), .async(.lowest, 0), .cancel(2)],
+                    [.cancel(1), .wait(.lowest)],
+                ]
+            ),
+        ]
+    }
+
+    /// Blocks that come late, or do something else for long.
+    private static var late: [Scenario] {
+        [
+            Scenario(
+                "a late block that finds the turn taken",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .wait(.lowest), .wait(.lowest)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a late block that finds the turn kept by a manual command",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0)], [.wait(.lowest, .left)], [.complete(.calling)]]
+            ),
+            Scenario(
+                "three queues that stand still, and a wait",
+                queues: [1, 1, 1],
+                time: 2 * HandoffPolicy().keeping,
+                preemptions: 3,
+                threads: [
+                    [
+                        .suspendQueue(0), .suspendQueue(1), .suspendQueue(2), .async(.highest, 0), .async(.highest, 1),
+                        .async(.highest, 2), .wait(.lowest), .resumeQueue(0), .resumeQueue(1), .resumeQueue(2),
+                    ]
+                ]
+            ),
+            Scenario(
+                "two queues that stand still, and two waits",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [
+                    [.suspendQueue(0), .suspendQueue(1), .async(.highest, 0), .async(.highest, 1), .wait(.lowest)],
+                    [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0), .resumeQueue(1)],
+                ]
+            ),
+            Scenario(
+                "a teller that waits for another command of its lane",
+                queues: [2],
+                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.lowest, 0)]]
+            ),
+            Scenario(
+                "a teller that waits for another command, and a wait",
+                queues: [2],
+                preemptions: 2,
+                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.highest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a teller that waits for the command of another queue",
+                queues: [1, 1],
+                preemptions: 3,
+                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.lowest, 1), .async(.lowest, 0)]]
+            ),
+            Scenario(
+                "a teller that waits for the turn, with more to do",
+                queues: [1],
+                preemptions: 4,
+                threads: [
+                    [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.highest, 0), .async(.lowest, 0)]
+                ]
+            ),
+            Scenario(
+                "a teller that waits for the turn, on a concurrent queue",
+                queues: [2],
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.lowest, 0)], [.wait(.highest)],
+                ]
+            ),
+            Scenario(
+                "a teller that waits for another value",
+                queues: [2],
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0, .set, .then(.wait(.lowest, on: 1))), .async(.lowest, 0)],
+                    [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                ]
+            ),
+            Scenario(
+                "two blocks of one lane",
+                queues: [2],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.async(.lowest, 0)],
+                ]
+            ),
+            Scenario(
+                "a command that takes long, on a concurrent queue",
+                queues: [2, 1],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 1)]]
             ),
         ]
     }
@@ -424,6 +713,26 @@ extension Scenario {
                 threads: [
                     [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.async(.lowest, 0, .then(.wait(.lowest)), on: 1)],
                 ]
+            ),
+            Scenario(
+                "a circle of two that is looked for later",
+                circleDelay: 1_000_000,
+                threads: [
+                    [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                ]
+            ),
+            Scenario(
+                "a circle with a time-out",
+                threads: [
+                    [.wait(.lowest, .then(.waitBriefly(.lowest, on: 1)))],
+                    [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                ]
+            ),
+            Scenario(
+                "three waits that look for circles later",
+                circleDelay: 1_000_000,
+                preemptions: 4,
+                threads: [[.wait(.lowest)], [.wait(.highest)], [.wait(.lowest)]]
             ),
             Scenario("a wait inside itself", threads: [[.wait(.lowest, .then(.wait(.highest)))], [.wait(.highest)]]),
             Scenario(

@@ -27,13 +27,22 @@ private struct ScenarioMaker {
             threads.append((0..<1 + random.next() % 5).map { _ in command(depth: 0, &random) })
         }
         if random.next() % 3 == 0 {
+            // At its end a thread lets go of all; with this, the value may be gone at the end.
             let thread = Int(random.next() % UInt64(threads.count))
-            let position = Int(random.next() % UInt64(threads[thread].count + 1))
-            threads[thread].insert(.close(Int(random.next() % UInt64(values))), at: position)
+            threads[thread].append(.release(Int(random.next() % UInt64(values))))
+        }
+        if random.next() % 4 == 0 {
+            let value = Int(random.next() % UInt64(values))
+            threads.append([.suspend(value), .resume(value)])
+        } else if random.next() % 4 == 0 {
+            // A thread would wait for ever, and a closure with a handle would keep the value.
+            let value = Int(random.next() % UInt64(values))
+            let isAsync = threads.joined().allSatisfy { $0.onlySubmits(to: value) }
+            if isAsync { threads.append([.suspend(value), .release(value)]) }
         }
         if !queues.isEmpty, random.next() % 3 == 0 {
             let queue = Int(random.next() % UInt64(queues.count))
-            threads.append([.suspend(queue), .resume(queue)])
+            threads.append([.suspendQueue(queue), .resumeQueue(queue)])
         }
         if left > 0 {
             threads.append(
@@ -47,6 +56,8 @@ private struct ScenarioMaker {
             jumps: jumps,
             batch: 1 + Int(random.next() % 3),
             spins: Int(random.next() % 3),
+            circleDelay: random.next() % 4 == 0 ? 1_000_000 : 0,
+            listening: [.none, .none, .waiting, .behind][Int(random.next() % 4)],
             threads: threads
         )
     }
@@ -68,7 +79,10 @@ private struct ScenarioMaker {
         case 14...15 where depth < 2: body = .then(command(depth: depth + 1, &random))
         default: body = .set
         }
-        guard let target else { return .wait(priority, body, on: value) }
+        guard let target else {
+            return random.next() % 6 == 0
+                ? .waitBriefly(priority, body, on: value) : .wait(priority, body, on: value)
+        }
         let report: Command.Report
         switch random.next() % 6 {
         case _ where body.isGet: report = .closure
@@ -79,6 +93,15 @@ private struct ScenarioMaker {
             if case .left = body { report = .closure } else { report = .none }
         }
         return .async(priority, target, body, report, on: value)
+    }
+}
+
+extension Action {
+    /// Whether no `wait` on the value is in it, and no closure that uses the value.
+    fileprivate func onlySubmits(to value: Int) -> Bool {
+        guard case .command(let command) = self else { return true }
+        if command.value == value, command.target == nil { return false }
+        return !command.innerActions.flatMap(\.values).contains(value)
     }
 }
 

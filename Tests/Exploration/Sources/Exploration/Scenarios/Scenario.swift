@@ -11,11 +11,12 @@ struct Scenario {
     let queues: [Int]
     /// How far the clock may jump ahead, each once and in this order.
     let jumps: [UInt64]
-    let patience: Patience
+    let policy: HandoffPolicy
     let commands: [Command]
     let values: Int
-    /// Whether somebody listens to the changes of its values.
-    let isListenedTo: Bool
+    let listening: Listening
+    /// How long after its call each `wait` command must have begun, in nanoseconds.
+    let time: UInt64
     /// How many preemptions its exploration is bounded to; `nil` if every schedule is looked at.
     let preemptions: Int?
 
@@ -25,40 +26,61 @@ struct Scenario {
         jumps: [UInt64] = [],
         batch: Int = 2,
         spins: Int = 0,
-        isListenedTo: Bool = false,
+        circleDelay: UInt64 = 0,
+        listening: Listening = .none,
+        time: UInt64 = .max >> 1,
         preemptions: Int? = nil,
         threads: [[Action]]
     ) {
         self.name = name
         self.queues = queues
         self.preemptions = preemptions
-        self.isListenedTo = isListenedTo
+        self.listening = listening
+        self.time = time
         self.jumps = jumps
-        var patience = Patience()
-        patience.batch = batch
-        patience.spins = spins
-        patience.yields = 0
-        self.patience = patience
+        var policy = HandoffPolicy()
+        policy.batch = batch
+        policy.spins = spins
+        policy.circleDelay = circleDelay
+        self.policy = policy
         var commands: [Command] = []
         self.threads = threads.map { $0.map { $0.numbered(&commands, inside: [], of: nil) } }
         self.commands = commands.sorted { $0.index < $1.index }
-        let closed = threads.joined().map { if case .close(let value) = $0 { value } else { 0 } }
-        values = (commands.map(\.value) + closed).max()! + 1
+        values = threads.joined().flatMap(\.values).max()! + 1
     }
+}
+
+extension Scenario {
+    /// Who listens to the changes of the values.
+    enum Listening {
+        case none
+        /// A loop that always waits for the next change.
+        case waiting
+        /// A loop that is always behind.
+        case behind
+    }
+
+    var actions: [Action] { Array(threads.joined()) }
+
+    /// The values that an action lets go of. They go away when nothing can use them any more.
+    var released: Set<Int> { Set(actions.flatMap(\.released)) }
 }
 
 /// One thing that a thread of a scenario does.
 indirect enum Action: Sendable {
     case command(Command)
-    /// The container of a value goes away.
-    case close(Int)
+    /// Lets go of the thread's handle on a value.
+    case release(Int)
     case suspend(Int)
     case resume(Int)
+    /// The first listener to a value comes, or the last one goes.
+    case listen(Int, Bool)
+    case suspendQueue(Int)
+    case resumeQueue(Int)
     /// Waits until another thread of the scenario is at its end.
     case join(Int)
-    /// Holds a value back, so that no command of it begins, or ends that.
-    case hold(Int)
-    case letGo(Int)
+    /// Waits until a command is over.
+    case await(Int)
     /// Cancels an async command by its handle, once it is submitted.
     case cancel(Int)
     /// Completes the next manual command whose `done` was left to others, or drops that `done`.
@@ -134,7 +156,9 @@ extension Command {
     /// Whether it changes the value if it runs.
     var isChange: Bool {
         switch body {
-        case .get, .map: false
+        case .get: false
+        // An async command has no `map`, so that is a `set`.
+        case .map: target != nil
         default: true
         }
     }
@@ -142,9 +166,43 @@ extension Command {
     /// What it may answer if it does not.
     var mayBeRefused: [Outcome] {
         if target != nil { return [] }
-        if timeout < .max { return [.timedOut] }
-        if held.isEmpty { return [] }
-        return held.contains(value) ? [.reentrant] : [.circular]
+        // A wait that ends is in no circle.
+        let late: [Outcome] = timeout < .max ? [.timedOut] : []
+        if held.isEmpty { return late }
+        return late + (held.contains(value) ? [.reentrant] : timeout == .max ? [.circular] : [])
+    }
+}
+
+extension Action {
+    /// The values of which it needs a handle.
+    var values: [Int] {
+        switch self {
+        case .command(let command): [command.value] + command.innerActions.flatMap(\.values)
+        case .release(let value), .suspend(let value), .resume(let value): [value]
+        default: []
+        }
+    }
+
+    fileprivate var released: [Int] {
+        switch self {
+        case .command(let command): command.innerActions.flatMap(\.released)
+        case .release(let value): [value]
+        default: []
+        }
+    }
+
+    var isListening: Bool {
+        if case .listen = self { true } else { false }
+    }
+}
+
+extension Command {
+    /// What its closure and its report do besides.
+    var innerActions: [Action] {
+        var actions: [Action] = []
+        if case .then(let action) = body { actions.append(action) }
+        if case .then(let action) = report { actions.append(action) }
+        return actions
     }
 }
 
@@ -155,8 +213,8 @@ extension Action {
     }
 
     /// A `wait` with a time-out, which may come at any moment.
-    static func waitBriefly(_ priority: CommandPriority, _ body: Command.Body = .set) -> Action {
-        .command(Command(value: 0, priority: priority, target: nil, timeout: 1_000, body: body, report: .none))
+    static func waitBriefly(_ priority: CommandPriority, _ body: Command.Body = .set, on value: Int = 0) -> Action {
+        .command(Command(value: value, priority: priority, target: nil, timeout: 1_000, body: body, report: .none))
     }
 
     static func async(

@@ -16,15 +16,47 @@ final class Cell: @unchecked Sendable {
 
     deinit {
         Cell.alive -= 1
+        world.objectChanged(id, from: uses, to: .max)
+    }
+}
+
+/// The handles on values that a thread of a scenario has, or a closure: all that it uses, and no other.
+final class Hands: @unchecked Sendable {
+    private var values: [QueueSafeValue<Cell>?]
+
+    init(_ all: [QueueSafeValue<Cell>?], _ actions: [Action]) {
+        let used = Set(actions.flatMap(\.values))
+        values = all.enumerated().map { used.contains($0.offset) ? $0.element! : nil }
+        for value in used { world.monitor.handleMade(of: value) }
+    }
+
+    convenience init(_ other: Hands, _ actions: [Action]) {
+        self.init(other.values, actions)
+    }
+
+    deinit {
+        letGo()
+    }
+
+    subscript(value: Int) -> QueueSafeValue<Cell> { values[value]! }
+
+    func letGo() {
+        for value in values.indices { letGo(of: value) }
+    }
+
+    func letGo(of value: Int) {
+        guard values[value] != nil else { return }
+        world.monitor.handleGoes(of: value)
+        values[value] = nil
     }
 }
 
 /// The values and queues of one execution, and the threads that act on them.
 final class Stage: @unchecked Sendable {
     private let scenario: Scenario
-    private var containers: [QueueSafeValue<Cell>?] = []
-    private var schedules: [Schedules] = []
-    private var listeners: [ChangeHub<Cell>] = []
+    /// The values that no action lets go of.
+    private var kept: [QueueSafeValue<Cell>] = []
+    private var listeners: [ChangeBroadcaster<Cell>] = []
     private let queues: [DispatchQueue]
 
     /// The `done` closures that were left to others.
@@ -33,7 +65,7 @@ final class Stage: @unchecked Sendable {
     /// Of which of these commands the closure has returned, and of which the `done` was called or dropped.
     private var returned: UInt64 = 0
     /// What the submissions of async commands returned.
-    private var handles: [Int: AsyncCommand] = [:]
+    private var handles: [Int: CommandHandle] = [:]
     private var finished: UInt64 = 0
     /// How many commands may still leave theirs.
     private var mayLeave = 0
@@ -44,57 +76,59 @@ final class Stage: @unchecked Sendable {
         let done: CommandCompletionClosure
     }
 
-    private struct Schedules {
-        let wait: WaitSchedule<Cell>
-        let async: [AsyncSchedule<Cell>]
-    }
-
     init(_ scenario: Scenario) {
         self.scenario = scenario
         queues = scenario.queues.enumerated().map { number, width in world.queue("queue \(number)", width: width) }
-        for _ in 0..<scenario.values {
-            let value = QueueSafeValue(value: Cell(), patience: scenario.patience)
-            containers.append(value)
-            if scenario.isListenedTo {
-                listeners.append(value.queue.listeners)
-                value.queue.listeners.listen()
-            }
-            schedules.append(Schedules(wait: value.wait, async: queues.map(value.async(performIn:))))
+        let values = (0..<scenario.values).map { _ in QueueSafeValue(value: Cell(), policy: scenario.policy) }
+        for value in values {
+            world.monitor.watched.append(WatchedValue(value.queue.storage))
+            guard scenario.listening != .none else { continue }
+            let listeners = value.queue.listeners
+            self.listeners.append(listeners)
+            listeners.isBehind = scenario.listening == .behind
+            if !scenario.actions.contains(where: \.isListening) { listeners.listen(true) }
         }
         mayLeave = scenario.commands.count { if case .left = $0.body { true } else { false } }
         for (number, actions) in scenario.threads.enumerated() {
+            let hands = Hands(values, actions)
             world.addThread("thread \(number)") { [self] in
                 for (position, action) in actions.enumerated() {
-                    perform(action)
+                    perform(action, hands)
                     // What the thread does next depends on nothing else; the monitor has the outcomes.
                     world.current.forget(but: UInt64(position))
                 }
+                hands.letGo()
             }
         }
+        kept = values.enumerated().filter { !scenario.released.contains($0.offset) }.map(\.element)
         for queue in queues { queue.enter() }
     }
 
     /// When nothing moves any more, everything must have happened and nothing be left.
     func checkEnd() {
+        for command in scenario.commands where handles[command.index] != nil { checkState(of: command) }
         world.monitor.checkEnd()
         for (number, queue) in queues.enumerated() where !queue.isEmpty {
             world.fail("at the end queue \(number) has blocks")
         }
         if world.timers != 0 { world.fail("at the end a timer runs") }
-        for (number, schedule) in schedules.enumerated() {
-            if let rest = schedule.wait.queue.rest { world.fail("at the end value \(number): \(rest)") }
+        for number in 0..<scenario.values {
+            if let rest = world.monitor.rest(of: number) { world.fail("at the end value \(number): \(rest)") }
+            let isGone = world.monitor.watched[number].storage == nil
+            if isGone != scenario.released.contains(number) {
+                world.fail("at the end value \(number) is \(isGone ? "gone" : "kept")")
+            }
         }
         for (number, hub) in listeners.enumerated() {
             let changes = world.monitor.changes(of: number)
-            if hub.changes != changes {
-                world.fail("those who listen heard of \(hub.changes) changes, not of \(changes)")
+            if hub.changes != changes, !scenario.actions.contains(where: \.isListening) {
+                world.fail("the listeners heard of \(hub.changes) changes, not of \(changes)")
             }
-            if hub.isFinished != (containers[number] == nil) { world.fail("those who listen don't know the end") }
+            if hub.isFinished != scenario.released.contains(number) { world.fail("the listeners don't know the end") }
         }
         guard world.failure == nil else { return }
         listeners = []
-        containers = []
-        schedules = []
+        kept = []
         left = []
         handles = [:]
         if Cell.alive != 0 {
@@ -105,29 +139,32 @@ final class Stage: @unchecked Sendable {
 }
 
 extension Stage {
-    private func perform(_ action: Action) {
+    private func perform(_ action: Action, _ hands: Hands) {
         switch action {
         case .command(let command):
             world.monitor.issued(command)
-            if let target = command.target { submit(command, target) } else { wait(command) }
-        case .close(let value):
-            world.pass(.run("close", UInt64(value)))
-            world.monitor.closeBegins(value)
-            containers[value] = nil
-            world.monitor.closeEnds(value)
-        case .hold(let value):
-            world.pass(.run("hold", UInt64(value)))
-            containers[value]?.suspend()
-            world.monitor.held(value)
-        case .letGo(let value):
-            world.pass(.run("let go", UInt64(value)))
-            world.monitor.letsGo(value)
-            if case .failure? = containers[value]?.resume() { world.fail("a resume finds no suspension") }
+            if let target = command.target { submit(command, target, hands) } else { wait(command, hands) }
+        case .release(let value):
+            world.pass(.run("let go of value", UInt64(value)))
+            hands.letGo(of: value)
+        case .suspend(let value):
+            world.pass(.run("suspend value", UInt64(value)))
+            hands[value].suspend()
+            world.monitor.suspended(value)
+        case .resume(let value):
+            world.pass(.run("resume value", UInt64(value)))
+            world.monitor.resumes(value)
+            if case .failure = hands[value].resume() { world.fail("a resume finds no suspension") }
+        case .listen(let value, let isListenedTo):
+            world.pass(.run("listen", UInt64(value)))
+            listeners[value].listen(isListenedTo)
         case .cancel(let index):
             cancel(index)
-        case .suspend(let queue):
+        case .await(let index):
+            world.pass(.until("await a command") { world.monitor.hasEnded(index) })
+        case .suspendQueue(let queue):
             queues[queue].suspend()
-        case .resume(let queue):
+        case .resumeQueue(let queue):
             queues[queue].resume()
         case .join(let number):
             let other = world.threads[number]
@@ -144,9 +181,21 @@ extension Stage {
         world.monitor.cancelEnds(index, isCancelled)
     }
 
+    /// At the end the handle of a command says what has become of it.
+    private func checkState(of command: Command) {
+        let note = world.monitor.notes[command.index]
+        let state = handles[command.index]!.state
+        // A command that has nothing to report to is refused without a word.
+        if state == .refused, case .none = command.report, note.phase == .inLine {
+            return world.monitor.completes(command, .closed)
+        }
+        let expected: CommandHandle.State = note.ran ? .started : note.wasCancelled ? .cancelled : .refused
+        if state != expected { world.fail("at the end the handle of \(command) says \(state), not \(expected)") }
+    }
+
     /// Gives a `wait` command.
-    private func wait(_ command: Command) {
-        let schedule = TimedWaitSchedule(queue: schedules[command.value].wait.queue, timeout: command.timeout)
+    private func wait(_ command: Command, _ hands: Hands) {
+        let schedule = TimedWaitSchedule(queue: hands[command.value].queue, timeout: command.timeout)
         let commands = schedule.priority(command.priority)
         let outcome: Outcome
         switch command.body {
@@ -162,25 +211,26 @@ extension Stage {
         case .manual, .left:
             outcome = Outcome(commands.set(manualCompletion: { self.useManually($0, command, $1) }))
         default:
-            outcome = Outcome(commands.set(completion: { try self.useFully($0, command) }))
+            outcome = Outcome(commands.set(completion: { try self.useFully($0, command, hands) }))
         }
-        if isRefused(command, outcome) { mayLeave -= 1 }
+        if isRefused(command, outcome) { leftChanged { _ in mayLeave -= 1 } }
         world.monitor.completes(command, outcome)
         world.monitor.returns(command)
     }
 
     /// Submits an async command.
-    private func submit(_ command: Command, _ target: Int) {
-        let schedule = schedules[command.value].async[target]
+    private func submit(_ command: Command, _ target: Int, _ hands: Hands) {
+        let schedule = hands[command.value].async(performIn: queues[target])
         let commands = schedule.priority(command.priority)
         let report: (@Sendable (Result<Cell, QueueSafeValueError>) -> Void)?
         switch command.report {
         case .none: report = nil
         case .closure: report = { self.reported(command, Outcome($0)) }
         case .then(let action):
+            let inner = Hands(hands, [action])
             report = {
                 self.reported(command, Outcome($0))
-                self.perform(action)
+                self.perform(action, inner)
             }
         }
         switch command.body {
@@ -195,15 +245,16 @@ extension Stage {
                 completion: report
             )
         default:
+            let inner = Hands(hands, command.innerActions)
             handles[command.index] = commands.set(
                 accessClosure: { cell in
                     defer { if report == nil { world.monitor.completes(command, self.outcomeWithoutReport(command)) } }
-                    try self.useFully(cell, command)
+                    try self.useFully(cell, command, inner)
                 },
                 completion: report
             )
         }
-        world.monitor.submitted(command)
+        world.monitor.submitted(command, handles[command.index]!.pending)
     }
 
     private func outcomeWithoutReport(_ command: Command) -> Outcome {
@@ -217,7 +268,7 @@ extension Stage {
     /// The closure of a report is called: on the target queue, as it must.
     private func reported(_ command: Command, _ outcome: Outcome) {
         checkPlace(command)
-        if isRefused(command, outcome) { mayLeave -= 1 }
+        if isRefused(command, outcome) { leftChanged { _ in mayLeave -= 1 } }
         world.monitor.completes(command, outcome)
     }
 
@@ -258,11 +309,11 @@ extension Stage {
         try body()
     }
 
-    private func useFully(_ cell: Cell, _ command: Command) throws {
+    private func useFully(_ cell: Cell, _ command: Command, _ hands: Hands) throws {
         try use(cell, command) {
             switch command.body {
             case .fail: throw Failure()
-            case .then(let action): perform(action)
+            case .then(let action): perform(action, hands)
             default: break
             }
         }
@@ -277,10 +328,12 @@ extension Stage {
             world.pass(.run("return from command", UInt64(command.index)))
             exitManually(cell, command)
         default:
-            mayLeave -= 1
-            leftChanged { $0.append(Left(command: command, cell: cell, done: done)) }
+            leftChanged {
+                mayLeave -= 1
+                $0.append(Left(command: command, cell: cell, done: done))
+            }
             world.pass(.run("return from command", UInt64(command.index)))
-            returned |= 1 << command.index
+            leftChanged { _ in returned |= 1 << command.index }
             if finished & (1 << command.index) != 0 { exitManually(cell, command) }
         }
     }
@@ -292,7 +345,7 @@ extension Stage {
         let next = leftChanged { $0.removeFirst() }
         let index = next.command.index
         if case .dropping = completion { world.monitor.drops(next.command) }
-        finished |= 1 << index
+        leftChanged { _ in finished |= 1 << index }
         if returned & (1 << index) != 0 { exitManually(next.cell, next.command) }
         finish(completion, next.done)
     }
@@ -314,7 +367,9 @@ extension Stage {
 
     @discardableResult
     private func leftChanged<Answer>(_ change: (inout [Left]) -> Answer) -> Answer {
-        func contents() -> UInt64 { left.reduce(0) { mix($0, UInt64($1.command.index)) } }
+        func contents() -> UInt64 {
+            left.reduce(mix(mix(returned, finished), UInt64(mayLeave))) { mix($0, UInt64($1.command.index)) }
+        }
         let before = contents()
         world.current.observe(before)
         let answer = change(&left)
@@ -338,16 +393,10 @@ extension Outcome {
     }
 }
 
-extension CommandQueue {
-    /// What is still in the queue, though nothing should be.
-    var rest: String? {
-        let turn = TurnWord(bits: word.load())
-        if !turn.isFree { return "the turn is taken" }
-        if turn.waiting != 0 { return "the word says that somebody waits" }
-        if turn.isSummoned { return "the word says that somebody is on the way" }
-        return storage.line.read { line in
-            if let best = line.best { return "a command of priority \(best.priority) stands in line" }
-            return line.promised == nil ? nil : "the turn is promised"
-        }
+extension CommandHandle {
+    /// The command that it stands for, which was accepted.
+    fileprivate var pending: PendingCommand {
+        // All that a handle holds, as it is declared.
+        unsafe unsafeBitCast(self, to: Accepted?.self)!.command
     }
 }

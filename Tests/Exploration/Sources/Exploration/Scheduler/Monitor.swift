@@ -5,7 +5,7 @@
 /// Watches the commands of an execution from outside, and says what breaks a promise.
 ///
 /// What it goes by can be seen from outside: a command surely stands in line once its thread has parked, or once its
-/// submission has returned.
+/// submission has returned. See `Monitor+Values` for what it sees inside.
 final class Monitor {
     enum Phase: UInt64 {
         case fresh
@@ -20,18 +20,22 @@ final class Monitor {
         var phase = Phase.fresh
         /// Which commands surely stood in line when this one was issued.
         var ahead: UInt64 = 0
+        /// The thread that issued it.
+        var issuer = 0
+        var issueTime: UInt64 = 0
         /// When it surely stood in line.
         var lineTime: UInt64 = 0
-        /// When one of its equals passed it for the first time.
-        var passedTime: UInt64?
-        var valueWasClosed = false
-        /// Its container was going away while it was submitted.
-        var mayBeLate = false
+        /// The command behind its handle, for an async one whose submission has returned.
+        var pending: PendingCommand?
         var doneWasDropped = false
         var ran = false
-        /// Somebody tries to cancel it, or has.
+        /// A thread tries to cancel it, or has.
         var mayBeCancelled = false
         var wasCancelled = false
+        /// Its handle said that it waits, after its value was suspended, and that is suspended still.
+        var isHeldBack = false
+        /// More urgent commands that stood in line when its handle said that it waits.
+        var mustComeLater: UInt64 = 0
         var completions = 0
     }
 
@@ -39,66 +43,92 @@ final class Monitor {
     struct ThreadNotes {
         /// The `wait` commands that it is in.
         var waits: [Int] = []
-        var isSubmitting = false
-        /// Which commands surely stood in line when the thread last looked at a word: it decided not earlier.
+        /// The async command that it is submitting.
+        var submitted: Int?
+        /// Which commands surely stood in line when the thread last looked at a turn word: it decided not earlier.
         var seen: UInt64 = 0
-        /// Which values surely were held back then.
-        var seenHeld: UInt64 = 0
-        /// The last time that it read.
-        var clock: UInt64 = 0
+        /// Which of them may have lost their place in line by then, as their queue stood still.
+        var seenOverdue: UInt64 = 0
+        /// Which values surely were suspended then.
+        var seenSuspended: UInt64 = 0
+        /// The time of that look.
+        var seenTime: UInt64 = 0
     }
 
-    private var notes: [Note] = []
-    private var inLine: UInt64 = 0
-    private var holds = [0, 0]
-    private var held: UInt64 = 0
-    private var closeBegan: UInt64 = 0
-    private var closeEnded: UInt64 = 0
+    var notes: [Note] = []
+    var inLine: UInt64 = 0
+    /// The commands of lanes that have lost their place in line, when the line's lock was free last.
+    var overdue: UInt64 = 0
+    var suspensions = [0, 0]
+    private var suspended: UInt64 = 0
+    /// How many handles there are of each value.
+    private var handles = [0, 0]
     private(set) var values = 0
-    private var limits = Patience()
+    /// How long after its call each `wait` command must have begun.
+    private var time: UInt64 = 0
+    private(set) var listening = Scenario.Listening.none
+    var watched: [WatchedValue] = []
+    let limits = HandoffPolicy()
 }
 
 extension Monitor {
     func reset(for scenario: Scenario) {
         notes.removeAll(keepingCapacity: true)
+        watched.removeAll(keepingCapacity: true)
         for command in scenario.commands { notes.append(Note(command: command)) }
         inLine = 0
-        holds = [0, 0]
-        held = 0
-        closeBegan = 0
-        closeEnded = 0
+        overdue = 0
+        suspensions = [0, 0]
+        suspended = 0
+        handles = [0, 0]
         values = scenario.values
+        listening = scenario.listening
+        time = scenario.time
     }
 
     /// Everything that later judgements depend on.
     var state: UInt64 {
-        var sum = mix(mix(closeBegan, closeEnded), inLine)
-        for value in holds.indices { sum = mix(sum, UInt64(holds[value]) << 1 | held >> UInt64(value) & 1) }
-        for note in notes where note.phase != .fresh && note.phase != .ended || note.completions > 1 {
+        var sum = mix(inLine, overdue)
+        for value in suspensions.indices {
+            sum = mix(sum, UInt64(suspensions[value]) << 1 | suspended >> UInt64(value) & 1)
+        }
+        for note in notes where note.phase != .fresh {
+            sum = mix(sum, UInt64(note.command.index) << 8 | note.phase.rawValue << 4 | UInt64(note.completions))
+            if note.phase == .ended { continue }
             sum = mix(
                 sum,
-                UInt64(note.command.index) << 8 | note.phase.rawValue << 4 | UInt64(note.completions)
-                    | (note.mayBeLate ? 4 : 0) | (note.doneWasDropped ? 8 : 0)
+                (note.mayBeCancelled ? 1 : 0) | (note.wasCancelled ? 2 : 0) | (note.doneWasDropped ? 4 : 0)
+                    | (note.isHeldBack ? 8 : 0)
             )
-            sum = mix(sum, note.ahead & inLine)
-            sum = mix(sum, (note.mayBeCancelled ? 1 : 0) | (note.wasCancelled ? 2 : 0))
-            if note.phase == .inLine { sum = mix(sum, mix(note.lineTime, note.passedTime ?? 0)) }
+            sum = mix(sum, mix(note.ahead & inLine, note.mustComeLater & inLine))
+            if time < .max >> 1 { sum = mix(sum, note.issueTime) }
+            guard note.phase == .inLine else { continue }
+            // The arrival decides in which order commands are refused, when nothing else remembers it.
+            sum = mix(sum, mix(note.lineTime, note.pending.map { unsafe $0.arrival } ?? 0))
         }
-        for thread in world.threads where thread.notes.seen & inLine != 0 || thread.notes.seenHeld != 0 {
-            sum = mix(sum, mix(mix(UInt64(thread.index), thread.notes.seen & inLine), thread.notes.seenHeld))
+        for thread in world.threads where thread.notes.seen & inLine != 0 || thread.notes.seenSuspended != 0 {
+            let notes = thread.notes
+            sum = mix(sum, mix(mix(UInt64(thread.index), notes.seen & inLine), notes.seenSuspended))
+            sum = mix(sum, mix(notes.seenTime, notes.seenOverdue & inLine))
         }
         return sum
     }
+}
 
-    // What the doubles tell.
+// What the doubles tell.
 
+extension Monitor {
+    /// A thread reads a turn word, or exchanges it.
     func looked(_ thread: VirtualThread) {
         thread.notes.seen = inLine
-        thread.notes.seenHeld = held
+        // Another thread that has the lock may be about to publish that a lane has its place again.
+        thread.notes.seenOverdue = overdue | overdueNow
+        thread.notes.seenSuspended = suspended
+        thread.notes.seenTime = world.clock
     }
 
     func parks(_ thread: VirtualThread) {
-        if thread.notes.isSubmitting { world.fail("a submission waits") }
+        if thread.notes.submitted != nil { world.fail("a submission waits") }
         guard let index = thread.notes.waits.last else {
             return world.fail("\(thread.name) waits outside of any command")
         }
@@ -108,7 +138,8 @@ extension Monitor {
 
     /// A thread has waited long enough, and will leave the line unless the turn is there.
     func isOutOfTime(_ thread: VirtualThread) {
-        if let index = thread.notes.waits.last { inLine &= ~(1 << index) }
+        guard let index = thread.notes.waits.last, notes[index].command.timeout < .max else { return }
+        inLine &= ~(1 << index)
     }
 
     func hasTimeout(_ thread: VirtualThread) -> Bool {
@@ -119,41 +150,52 @@ extension Monitor {
     func progress(_ thread: VirtualThread) -> UInt64 {
         thread.notes.waits.reduce(0) { mix($0, UInt64($1) << 4 | notes[$1].phase.rawValue) }
     }
+}
 
-    // What the commands tell.
+// What the commands tell.
 
+extension Monitor {
     func issued(_ command: Command) {
         let index = command.index
         if notes[index].phase != .fresh { world.fail("\(command) is issued twice") }
         notes[index].phase = .issued
         notes[index].ahead = inLine
-        world.current.notes.clock = 0
-        notes[index].valueWasClosed = closeEnded & (1 << command.value) != 0
+        notes[index].issuer = world.current.index
+        notes[index].issueTime = world.clock
         if command.target == nil {
             world.current.notes.waits.append(index)
         } else {
-            world.current.notes.isSubmitting = true
+            world.current.notes.submitted = index
         }
     }
 
-    func submitted(_ command: Command) {
-        world.current.notes.isSubmitting = false
-        guard notes[command.index].phase == .issued else { return }
-        if closeBegan & (1 << command.value) != 0 {
-            notes[command.index].mayBeLate = true
-        } else {
-            standsInLine(command.index)
+    func submitted(_ command: Command, _ pending: PendingCommand) {
+        let index = command.index
+        world.current.notes.submitted = nil
+        notes[index].pending = pending
+        guard notes[index].phase == .issued else { return }
+        standsInLine(index)
+        guard lockIsFree(of: command.value) else { return }
+        // From now on no command begins before this one that is less urgent and whose handle says that it waits.
+        for other in notes where other.command.priority < command.priority && saysWaiting(other, of: command.value) {
+            notes[other.command.index].mustComeLater |= 1 << index
         }
     }
 
-    func held(_ value: Int) {
-        holds[value] += 1
-        if closeBegan & (1 << value) == 0 { held |= 1 << value }
+    /// A `suspend()` has returned.
+    func suspended(_ value: Int) {
+        suspensions[value] += 1
+        suspended |= 1 << value
+        guard lockIsFree(of: value) else { return }
+        for other in notes where saysWaiting(other, of: value) { notes[other.command.index].isHeldBack = true }
     }
 
-    func letsGo(_ value: Int) {
-        holds[value] -= 1
-        if holds[value] <= 0 { held &= ~(1 << value) }
+    /// A `resume()` begins.
+    func resumes(_ value: Int) {
+        suspensions[value] -= 1
+        guard suspensions[value] <= 0 else { return }
+        suspended &= ~(1 << value)
+        for index in notes.indices where notes[index].command.value == value { notes[index].isHeldBack = false }
     }
 
     func cancelBegins(_ index: Int) {
@@ -177,18 +219,31 @@ extension Monitor {
     /// A command begins to use the value.
     func starts(_ command: Command) {
         let thread = world.current
-        let index = command.index
-        if notes[index].phase != .issued, notes[index].phase != .inLine { world.fail("\(command) runs twice") }
-        if notes[index].valueWasClosed { world.fail("\(command) was issued after the value had gone, and runs") }
-        if notes[index].wasCancelled { world.fail("\(command) runs though it was cancelled") }
-        if thread.notes.seenHeld & (1 << command.value) != 0 { world.fail("\(command) begins, but its value is held") }
+        let note = notes[command.index]
+        if note.phase != .issued, note.phase != .inLine { world.fail("\(command) runs twice") }
+        if command.target == nil, world.clock > note.issueTime + time {
+            world.fail("\(command) begins only after \(world.clock - note.issueTime) ns")
+        }
+        if note.wasCancelled { world.fail("\(command) runs though it was cancelled") }
+        if thread.notes.seenSuspended & (1 << command.value) != 0 {
+            world.fail("\(command) begins, but its value is suspended")
+        }
+        if note.isHeldBack { world.fail("\(command) begins, but it waited when its value was suspended") }
+        if let pending = note.pending, pending.currentState != .started {
+            world.fail("\(command) begins, but its handle says that it is \(pending.currentState)")
+        }
         for other in notes where thread.notes.seen & inLine & (1 << other.command.index) != 0 {
-            judge(notes[index], before: other, on: thread)
+            judge(note, before: other, on: thread)
+        }
+        let missed = note.mustComeLater & inLine & ~(overdue | overdueNow | thread.notes.seenOverdue)
+        if missed != 0 {
+            world.fail("\(command) begins, but it waited when command \(missed.trailingZeroBitCount) was submitted")
         }
         thread.notes.seen = 0
-        notes[index].phase = .running
-        notes[index].ran = true
-        inLine &= ~(1 << index)
+        notes[command.index].phase = .running
+        notes[command.index].ran = true
+        inLine &= ~(1 << command.index)
+        thread.begins(command)
     }
 
     /// A command has answered, with what it should have or not.
@@ -200,15 +255,15 @@ extension Monitor {
         switch notes[index].phase {
         case .running:
             expected = [command.expected(doneWasDropped: notes[index].doneWasDropped)]
-        case .issued where outcome == .closed && closeBegan & (1 << command.value) != 0:
-            // A report may overtake the end of the submission.
-            expected = [.closed]
         case .issued, .inLine:
-            expected = command.mayBeRefused + (notes[index].mayBeCancelled ? [.cancelled] : [])
+            expected =
+                command.mayBeRefused + (notes[index].mayBeCancelled ? [.cancelled] : [])
+                + (command.target != nil && isGone(command.value) ? [.closed] : [])
         case .fresh, .ended:
             expected = []
         }
         if !expected.contains(outcome) { world.fail("\(command) ends with \(outcome), not \(expected)") }
+        if outcome == .circular, !isInCircle(command) { world.fail("\(command) is refused, but it is in no circle") }
         notes[index].phase = .ended
         inLine &= ~(1 << index)
     }
@@ -223,13 +278,19 @@ extension Monitor {
         world.current.notes.waits.removeLast()
     }
 
-    func closeBegins(_ value: Int) {
-        closeBegan |= 1 << value
-        held &= ~(1 << value)
+    func hasEnded(_ index: Int) -> Bool { notes[index].phase == .ended }
+
+    func handleMade(of value: Int) {
+        handles[value] += 1
     }
 
-    func closeEnds(_ value: Int) {
-        closeEnded |= 1 << value
+    func handleGoes(of value: Int) {
+        handles[value] -= 1
+    }
+
+    /// Nobody can resume the value any more.
+    private func isGone(_ value: Int) -> Bool {
+        handles[value] == 0 && suspensions[value] > 0
     }
 
     /// How often the commands have changed a value.
@@ -240,8 +301,6 @@ extension Monitor {
     /// At the end of an execution each command has completed once.
     func checkEnd() {
         for note in notes where note.phase != .ended || note.completions != 1 {
-            // Who was late and has nothing to report to is not told.
-            if note.mayBeLate, note.phase == .issued, case .none = note.command.report { continue }
             // What was not run and told gives no further command.
             if note.phase == .fresh, let parent = note.command.parent,
                 !notes[parent].ran || notes[parent].completions == 0
@@ -260,26 +319,29 @@ extension Monitor {
         inLine |= 1 << index
     }
 
+    /// Whether the handle of a command of a value says that it waits.
+    private func saysWaiting(_ note: Note, of value: Int) -> Bool {
+        note.command.value == value && note.pending?.currentState == .waiting
+    }
+
     /// Whether `first` may have the turn although `other` stands in line.
     private func judge(_ first: Note, before other: Note, on thread: VirtualThread) {
         guard other.command.value == first.command.value, other.command.index != first.command.index else { return }
-        // A lane may be overdue once so much time has passed.
-        if other.command.target != nil, world.clock - World.beginning >= limits.keeping { return }
+        if thread.notes.seenOverdue & (1 << other.command.index) != 0 { return }
         let urgent = other.command.priority
         if urgent > first.command.priority {
             world.fail("\(first.command) runs although \(other.command) waits")
+        } else if first.ahead & (1 << other.command.index) != 0, first.issuer == other.issuer,
+            urgent == first.command.priority
+        {
+            world.fail("\(first.command) passes \(other.command), which the same thread gave before it")
         } else if urgent == first.command.priority {
             if first.command.target != nil || first.phase == .inLine {
                 if first.ahead & (1 << other.command.index) != 0 {
                     world.fail("\(first.command) passes \(other.command), which waited before it")
                 }
-            } else if thread.notes.clock >= other.lineTime {
-                // It decided when it last read the time, but may have been slow since: what it did, it did just now.
-                let firstTime = other.passedTime ?? world.clock
-                notes[other.command.index].passedTime = firstTime
-                if thread.notes.clock >= firstTime + limits.passing {
-                    world.fail("\(first.command) passes \(other.command), which was passed long enough")
-                }
+            } else if thread.notes.seenTime >= other.lineTime + limits.barging {
+                world.fail("\(first.command) passes \(other.command), which has waited too long for that")
             }
         }
     }

@@ -50,6 +50,21 @@ final class VirtualThread {
     /// What the monitor knows of it.
     var notes = Monitor.ThreadNotes()
 
+    // What it does for a line: see `Monitor+Lines`.
+    /// Of a worker: its block and the commands that ran in it, and how often it took the lock since the last.
+    private var run: UInt64 = 0
+    var locks = 0
+
+    /// The lanes and the numbers of their blocks when it took the lock.
+    var blocks: [(lane: Lane, number: UInt64)] = []
+    /// The blocks that it has to dispatch, since it gave the lock back.
+    var owed: [(target: UInt, tag: UInt64)] = []
+    /// The value whose lock it gave back last.
+    var lastValue = 0
+
+    /// The command with which it waits in line, made at its first use.
+    private var ownWaiter: PendingCommand?
+
     private var body: (() -> Void)?
 
     init(index: Int) {
@@ -68,6 +83,8 @@ extension VirtualThread {
         self.body = body
         notes = Monitor.ThreadNotes()
         isFinished = false
+        blocks = []
+        owed = []
         next = .never
         objects = 0
         observed = mix(0, UInt64(index))
@@ -78,6 +95,19 @@ extension VirtualThread {
         )
     }
 
+    func isWaiting(with command: PendingCommand) -> Bool { ownWaiter === command }
+
+    /// A number of the form that the identity of a real thread has.
+    var identity: UInt64 { 1 << 32 | UInt64(index) << 4 }
+
+    /// The command with which the thread waits. Its name depends on the thread alone, and not on what that saw.
+    var waiter: PendingCommand {
+        if let ownWaiter { return ownWaiter }
+        let made = world.named(mix(0xA17E, UInt64(index))) { PendingCommand(of: Parker()) }
+        ownWaiter = made
+        return made
+    }
+
     /// What comes now depends on nothing that it saw before but `outcome`.
     func forget(but outcome: UInt64 = 0) {
         observed = mix(mix(0, UInt64(index)), outcome)
@@ -86,11 +116,33 @@ extension VirtualThread {
     /// The thread parks, or goes to the graph of waiting threads.
     ///
     /// Of all it has seen nothing matters any more there but the commands that it is in and how far they are: this is how
-    /// the library is written (`takeTurnSlowly`, `performManually`), and it saves most of the states.
+    /// the library is written (`waitInLine`, `performManually`), and it saves most of the states.
     func rememberOnlyCommands() {
-        // A thread with a time-out remembers until when it waits.
-        if world.monitor.hasTimeout(self) { return }
+        // A worker remembers the block that it runs, and a thread with a time-out until when it waits.
+        if queue != nil || world.monitor.hasTimeout(self) { return }
         forget(but: mix(1, world.monitor.progress(self)))
+    }
+
+    func recall(_ all: UInt64) {
+        observed = all
+    }
+
+    /// The thread begins a command, with the turn. How it came to that does not matter any more.
+    ///
+    /// For a worker there are besides the block and what that has run: `Batch` holds no more, unless it has changes to deliver.
+    func begins(_ command: Command) {
+        if queue == nil { return rememberOnlyCommands() }
+        guard notes.waits.isEmpty, world.monitor.listening == .none else { return }
+        run = mix(run, UInt64(command.index) << 8 | UInt64(locks))
+        locks = 0
+        forget(but: run)
+    }
+
+    /// A worker begins a block.
+    func begins(_ block: UInt64) {
+        run = mix(0xB10C, block)
+        locks = 0
+        observe(block)
     }
 
     func observe(_ fact: UInt64) {
@@ -101,6 +153,7 @@ extension VirtualThread {
     func abandon() {
         isFinished = true
         body = nil
+        ownWaiter = nil
         queue = nil
         next = .never
     }

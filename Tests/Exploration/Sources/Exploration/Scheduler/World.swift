@@ -49,6 +49,9 @@ extension World {
     /// When an execution begins, in nanoseconds of the virtual clock.
     static var beginning: UInt64 { 1_000_000_000 }
 
+    /// A time without the nanoseconds that keep the arrivals of commands apart. The clock goes in whole microseconds.
+    static func rounded(_ time: UInt64) -> UInt64 { time / 1_000 }
+
     /// Runs one execution to its end.
     ///
     /// - Returns: what was wrong, if anything.
@@ -121,6 +124,7 @@ extension World {
         if me === outside { return }
         me.next = step
         steps += 1
+        monitor.checkValues()
         if steps > 20_000 { fail("no end after 20,000 steps") }
         if isStarting {
             unsafe cfiber_switch(me.fiber, outside.fiber)
@@ -141,6 +145,18 @@ extension World {
         return mix(current.observed, current.objects)
     }
 
+    /// Makes something whose name depends on nothing but `name`.
+    func named<Object>(_ name: UInt64, _ make: () -> Object) -> Object {
+        let (observed, objects) = (current.observed, current.objects)
+        current.forget(but: name)
+        current.objects = 0
+        defer {
+            current.recall(observed)
+            current.objects = objects
+        }
+        return make()
+    }
+
     func objectChanged(_ id: UInt64, from old: UInt64, to new: UInt64) {
         objects ^= mix(id, old) ^ mix(id, new)
     }
@@ -155,7 +171,6 @@ extension World {
             if isVerbose { log("the clock jumps to +\(clock - Self.beginning)") }
         }
         current.observe(clock)
-        current.notes.clock = clock
         return clock
     }
 

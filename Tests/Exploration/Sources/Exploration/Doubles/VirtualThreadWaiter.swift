@@ -1,0 +1,10 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// The double of the command with which each thread waits: one for each virtual thread, for its life.
+enum ThreadWaiter {
+    static var current: PendingCommand {
+        world.current.waiter
+    }
+}

@@ -1,0 +1,105 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// What a line holds, and not how it came to that: without it everything is explored too, but states that differ in nothing
+// but the past of a line count as different.
+
+extension Monitor {
+    /// The value whose line a lock guards, if that lives.
+    func value(guardedBy lock: UnsafeMutablePointer<PlatformLock.Storage>) -> Int? {
+        unsafe watched.firstIndex { unsafe $0.lock == lock && $0.storage != nil }
+    }
+
+    /// A thread takes the lock of a line.
+    func takesLock(of value: Int) {
+        let lanes = self.lanes(of: value)
+        world.current.locks += 1
+        world.current.blocks = lanes.map { ($0, $0.blockNumber) }
+    }
+
+    /// A thread gives the lock of a line back.
+    ///
+    /// - Returns: one number for all that the lock guards.
+    func givesLockBack(of value: Int) -> UInt64 {
+        let thread = world.current
+        thread.lastValue = value
+        var sum: UInt64 = 0
+        for lane in lanes(of: value) {
+            name(lane, of: value)
+            if case .dispatched = lane.block,
+                !thread.blocks.contains(where: { $0.lane === lane && $0.number == lane.blockNumber })
+            {
+                // The next that the thread does is to dispatch these.
+                thread.owed.append((lane.identity, tag(of: lane, of: value)))
+            }
+            sum &+= contents(of: lane, of: value)
+        }
+        thread.blocks = []
+        return unsafe watched[value].storage!.withUnsafeMutablePointerToElements { state in
+            let waiters = unsafe state.pointee.waiters
+            waiters.threads.forEach { command in
+                let number = world.threads.first { $0.isWaiting(with: command) }!.index
+                sum = mix(sum, mix(UInt64(number) << 4 | command.priority.level, World.rounded(command.arrival)))
+            }
+            sum = mix(sum, mix(World.rounded(waiters.lastArrival), UInt64(waiters.suspensions)))
+            let successor: UInt64 =
+                switch waiters.successor {
+                case .thread(let command): UInt64(world.threads.first { $0.isWaiting(with: command) }!.index)
+                case .lane(let lane): tag(of: lane, of: value)
+                case nil: 0
+                }
+            let hasReference = unsafe state.pointee.reference != nil
+            let facts: [Bool] = [waiters.isObserved, waiters.bargingDeadline.bits == 0, hasReference]
+            return mix(mix(sum, successor), facts.reduce(1) { $0 << 1 | ($1 ? 1 : 0) })
+        }
+    }
+
+    private func lanes(of value: Int) -> [Lane] {
+        unsafe watched[value].storage!.withUnsafeMutablePointerToElements { unsafe $0.pointee.waiters.allLanes }
+    }
+
+    private func contents(of lane: Lane, of value: Int) -> UInt64 {
+        var sum = mix(tag(of: lane, of: value), mix(lane.keeping, lane.isOverdue ? 1 : 0))
+        switch lane.block {
+        case .none: break
+        case .dispatched(let time): sum = mix(sum, time)
+        case .present(let time, let thread): sum = mix(sum, mix(time, thread))
+        }
+        lane.commands.forEach { command in
+            sum = mix(sum, mix(UInt64(index(of: command)), World.rounded(command.arrival)))
+        }
+        return sum
+    }
+
+    /// The number of a command in a lane. One that was not known before is just being submitted.
+    private func index(of command: PendingCommand) -> Int {
+        if let known = notes.firstIndex(where: { $0.pending === command }) { return known }
+        let index = world.current.notes.submitted!
+        notes[index].pending = command
+        return index
+    }
+
+    /// The latest block of a lane, in one number.
+    private func tag(of lane: Lane, of value: Int) -> UInt64 {
+        let age = watched[value].age(of: lane)
+        return mix(mix(UInt64(lane.identity), UInt64(value)), age << 32 | lane.blockNumber)
+    }
+
+    private func name(_ lane: Lane, of value: Int) {
+        watched[value].name(lane)
+    }
+}
+
+extension PriorityFIFO {
+    /// From the first to the last.
+    fileprivate func forEach(_ body: (PendingCommand) -> Void) {
+        for list in lists.reversed() {
+            var link = unsafe list.first
+            while let command = unsafe link?.takeUnretainedValue() {
+                body(command)
+                unsafe link = command.next
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// What the monitor sees inside of the values: whether the turn word says what is true of the line.
+
+/// A value whose storage the monitor looks into for as long as that lives.
+struct WatchedValue {
+    private(set) weak var storage: CommandQueueStorage<Cell>?
+    let word: UnsafeMutablePointer<AtomicWord.Storage>
+    let lock: UnsafeMutablePointer<PlatformLock.Storage>
+    /// The latest lane of each target queue, and how many there were before.
+    fileprivate var lanes: [UInt: (lane: Lane, age: UInt64)] = [:]
+
+    init(_ storage: CommandQueueStorage<Cell>) {
+        self.storage = storage
+        unsafe word = storage.word.storage
+        let lock = unsafe storage.withUnsafeMutablePointerToElements { unsafe CommandQueueState.lock($0) }
+        unsafe self.lock = lock
+        unsafe word.pointee.role = .turn
+        unsafe storage.bargingDeadline.storage.pointee.role = .deadline(lock)
+        unsafe storage.submitters.storage.pointee.role = .guarded(lock)
+    }
+}
+
+extension WatchedValue {
+    /// How many lanes of the same target queue there were before.
+    func age(of lane: Lane) -> UInt64 {
+        guard let known = lanes[lane.identity] else { return 0 }
+        return known.lane === lane ? known.age : known.age + 1
+    }
+
+    mutating func name(_ lane: Lane) {
+        if lanes[lane.identity]?.lane !== lane { lanes[lane.identity] = (lane, age(of: lane)) }
+    }
+}
+
+extension Monitor {
+    /// In every state: while nobody has the lock of a line, the word and the deadline say what is true of it.
+    func checkValues() {
+        for (number, value) in watched.enumerated() {
+            guard let storage = value.storage else { continue }
+            unsafe storage.withUnsafeMutablePointerToElements { state in
+                guard unsafe CommandQueueState.lock(state).pointee.holder == nil else { return }
+                let turn = unsafe TurnWord(bits: state.pointee.word.bits)
+                let summary = unsafe state.pointee.waiters.summary(holder: turn.holder)
+                if turn != summary {
+                    world.fail("the word of value \(number) says \(turn.text), but its line \(summary.text)")
+                }
+                if turn.isFree, turn.waiting != 0, !turn.hasSuccessor, !turn.isSuspended {
+                    world.fail("value \(number) is free, somebody waits, and there is no successor")
+                }
+                if case .lane(let lane)? = unsafe state.pointee.waiters.successor, !lane.hasBlock {
+                    world.fail("the successor of value \(number) is a lane without a block")
+                }
+                if unsafe state.pointee.bargingDeadline.bits != state.pointee.waiters.bargingDeadline.bits {
+                    world.fail("the barging deadline of value \(number) is not that of its line")
+                }
+            }
+        }
+        let now = overdueNow
+        if now & ~overdue != 0, world.clock < World.beginning + limits.keeping { world.fail("a lane is overdue early") }
+        if watched.indices.allSatisfy(lockIsFree(of:)) { overdue = now } else { overdue |= now }
+    }
+
+    /// The commands of lanes that have no place in line at the moment.
+    var overdueNow: UInt64 {
+        guard world.clock >= World.beginning + limits.keeping else { return 0 }
+        return notes.reduce(0) { mask, note in
+            guard let pending = note.pending, pending.isWaiting, let lane = unsafe pending.lane, lane.isOverdue
+            else { return mask }
+            return mask | 1 << note.command.index
+        }
+    }
+
+    func lockIsFree(of value: Int) -> Bool {
+        guard let storage = watched[value].storage else { return true }
+        return unsafe storage.withUnsafeMutablePointerToElements { state in
+            unsafe CommandQueueState.lock(state).pointee.holder == nil
+        }
+    }
+
+    /// Whether the holder of the turn that a command waits for waits, through others, for one that the calling thread has.
+    func isInCircle(_ command: Command) -> Bool {
+        var value = command.value
+        for _ in watched {
+            let holder = unsafe TurnWord(bits: watched[value].word.pointee.bits).holder
+            if holder == TurnWord.currentThread { return value != command.value }
+            guard let thread = world.threads.first(where: { $0.holder == holder }), let index = thread.notes.waits.last,
+                notes[index].phase == .inLine, notes[index].command.timeout == .max
+            else { return false }
+            value = notes[index].command.value
+        }
+        return unsafe TurnWord(bits: watched[value].word.pointee.bits).holder == TurnWord.currentThread
+    }
+
+    /// What is still in the queue of a value, though nothing should be.
+    func rest(of value: Int) -> String? {
+        guard let storage = watched[value].storage else { return nil }
+        return unsafe storage.withUnsafeMutablePointerToElements { state in
+            let turn = unsafe TurnWord(bits: state.pointee.word.bits)
+            if !turn.isFree { return "the turn is taken" }
+            let waiters = unsafe state.pointee.waiters
+            if waiters.count != 0 { return "\(waiters.count) commands wait" }
+            if turn.waiting != 0 || turn.hasSuccessor { return "the word says \(turn.text)" }
+            if !waiters.allLanes.isEmpty { return "a lane is left" }
+            if unsafe state.pointee.submitters.bits != 0 { return "somebody has commands in a lane" }
+            return nil
+        }
+    }
+}
+
+extension VirtualThread {
+    /// The thread as the holder of a turn.
+    fileprivate var holder: UInt64 { identity << 4 }
+}
+
+extension TurnWord {
+    fileprivate var text: String {
+        "(holder \(String(holder >> 8, radix: 16)), waiting \(waiting)\(hasSuccessor ? ", successor" : "")"
+            + "\(isSuspended ? ", suspended" : "")\(isObserved ? ", observed" : ""))"
+    }
+}
