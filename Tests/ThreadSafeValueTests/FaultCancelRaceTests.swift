@@ -48,11 +48,11 @@ struct FaultCancelRaceTests {
 ///
 /// `@unchecked Sendable`: given to one thread, and used by nobody else from then on.
 private final class Handles: @unchecked Sendable {
-    private var list: [HandleOfCommand]
+    private var list: [CommandHandle]
 
-    init(_ list: [HandleOfCommand]) {
+    init(_ list: [CommandHandle]) {
         self.list = list
     }
 
-    func takeLast() -> HandleOfCommand? { list.popLast() }
+    func takeLast() -> CommandHandle? { list.popLast() }
 }

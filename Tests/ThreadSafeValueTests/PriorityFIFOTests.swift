@@ -8,7 +8,9 @@ import ThreadSafeValue
 @Suite("PriorityFIFO")
 struct PriorityFIFOTests {
     private static func command(_ priority: CommandPriority) -> PendingCommand {
-        PendingCommand(priority, of: Parker())
+        let command = PendingCommand(of: Parker())
+        command.reuse(for: priority)
+        return command
     }
 
     @Test("It is empty at first")

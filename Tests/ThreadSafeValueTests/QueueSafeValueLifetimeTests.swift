@@ -14,7 +14,7 @@ struct QueueSafeValueLifetimeTests {
     func acceptedAsync() throws {
         let log = Log<String>()
         try inTime {
-            var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0, patience: .unbounded)
+            var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0, policy: .unbounded)
             let queue = DispatchQueue(label: "target")
             let kept = value!.async(performIn: queue).highestPriority
             let blocker = Blocker(value!)

@@ -14,7 +14,7 @@ struct QueueSafeValueOneAtATimeTests {
     func waitKeepsTurn() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
             let started = Door()
             let first = RunningThread {
                 value.wait.lowestPriority.set { _, done in
@@ -39,7 +39,7 @@ struct QueueSafeValueOneAtATimeTests {
     func asyncKeepsTurn() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
             let queue = DispatchQueue(label: "target")
             let started = Door()
             value.async(performIn: queue).lowestPriority.set { _, done in
@@ -63,7 +63,7 @@ struct QueueSafeValueOneAtATimeTests {
     func doneBeforeReturn() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
             let isDone = Door()
             let inLine = Door()
             let first = RunningThread {

@@ -16,7 +16,7 @@ struct QueueSafeValueOrderTests {
             let places = (0..<40).map { _ in Int.random(in: 0..<5, using: &random) }
             let log = Log<Int>()
             try inTime {
-                let value = QueueSafeValue(value: 0, patience: .unbounded)
+                let value = QueueSafeValue(value: 0, policy: .unbounded)
                 let queues = (0..<3).map { DispatchQueue(label: "\($0)", attributes: $0 == 2 ? .concurrent : []) }
                 let blocker = Blocker(value)
                 let group = DispatchGroup()
@@ -53,7 +53,7 @@ struct QueueSafeValueOrderTests {
     func overtakes() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
             let queue = DispatchQueue(label: "target")
             let blocker = Blocker(value)
             let group = DispatchGroup()
@@ -82,12 +82,12 @@ struct QueueSafeValueOrderTests {
 
     @Test("Nobody of a lower priority ever passes a waiting command, however long equals may")
     func neverPassedByLower() throws {
-        var patience = Patience()
-        patience.passing = 600_000_000_000
-        patience.keeping = 600_000_000_000
+        var policy = HandoffPolicy()
+        policy.barging = 600_000_000_000
+        policy.keeping = 600_000_000_000
         try hammer(
             rounds: 60,
-            patience,
+            policy,
             waiter: { $0.wait.highestPriority },
             newcomer: { $0.wait.lowestPriority }
         )
@@ -105,13 +105,13 @@ struct QueueSafeValueOrderTests {
 
     @Test("An equal that begins 100 µs after one has passed a command doesn't pass it")
     func passedForABoundedTime() throws {
-        let bound = Patience().passing
+        let bound = HandoffPolicy().barging
         #expect(bound == 100_000)
-        var patience = Patience.unbounded
-        patience.passing = bound
+        var policy = HandoffPolicy.unbounded
+        policy.barging = bound
         try hammer(
             rounds: 60,
-            patience,
+            policy,
             waiter: { $0.wait.lowestPriority },
             newcomer: { $0.wait.lowestPriority },
             after: bound
@@ -122,7 +122,7 @@ struct QueueSafeValueOrderTests {
     func asyncIsPassedForABoundedTime() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
             let queue = DispatchQueue(label: "target")
             queue.suspend()
             value.async(performIn: queue).lowestPriority.set { _ in log.add("async") }
@@ -141,7 +141,7 @@ struct QueueSafeValueOrderTests {
     /// first one runs, so a slow machine can only hide a mistake.
     private func hammer(
         rounds: Int,
-        _ patience: Patience,
+        _ policy: HandoffPolicy,
         waiter: @escaping @Sendable (QueueSafeValue<Int>) -> WaitCommands<Int>,
         newcomer: @escaping @Sendable (QueueSafeValue<Int>) -> WaitCommands<Int>,
         after bound: UInt64? = nil
@@ -149,7 +149,7 @@ struct QueueSafeValueOrderTests {
         for round in 0..<rounds {
             // `nil` is the waiting command itself.
             let (seen, log) = try inTime {
-                let value = QueueSafeValue(value: 0, patience: patience)
+                let value = QueueSafeValue(value: 0, policy: policy)
                 let log = Log<(begin: UInt64, ran: UInt64)?>()
                 let ran = Door()
                 let blocker = Blocker(value)

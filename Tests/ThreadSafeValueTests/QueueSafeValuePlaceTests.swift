@@ -159,7 +159,7 @@ struct QueueSafeValuePlaceTests {
         let places = try inTime { [key = Self.key] in
             let impostor = DispatchQueue(label: DispatchQueue.global(qos: .utility).label)
             impostor.setSpecific(key: key, value: 7)
-            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
             let places = Log<Int?>()
             let group = DispatchGroup()
             let blocker = Blocker(value)

@@ -47,7 +47,7 @@ struct QueueSafeValueStandstillTests {
     func turnIsKept() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, patience: .unbounded)
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
             let queue = DispatchQueue(label: "target")
             queue.suspend()
             value.async(performIn: queue).highestPriority.set { _ in log.add("highest") }
@@ -61,7 +61,7 @@ struct QueueSafeValueStandstillTests {
 
     @Test("The turn is kept for a queue that does not start for 5 ms, and not at all once it is late")
     func boundIsMeasured() throws {
-        #expect(Patience().keeping == 5_000_000)
+        #expect(HandoffPolicy().keeping == 5_000_000)
         let (first, later) = try inTime {
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "target")
@@ -85,9 +85,9 @@ struct QueueSafeValueStandstillTests {
         let log = Log<String>()
         try inTime {
             // Time enough for the queue to start when it may, also on a busy machine.
-            var patience = Patience()
-            patience.keeping = 1_000_000_000
-            let value = QueueSafeValue(value: 0, patience: patience)
+            var policy = HandoffPolicy()
+            policy.keeping = 1_000_000_000
+            let value = QueueSafeValue(value: 0, policy: policy)
             let queue = DispatchQueue(label: "target")
             queue.suspend()
             value.async(performIn: queue).highestPriority.set { _ in log.add("late") }

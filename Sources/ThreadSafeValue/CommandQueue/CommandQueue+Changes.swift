@@ -15,14 +15,14 @@ extension ChangeHub: ValueListeners {}
 extension CommandQueue {
     /// Those who listen. Made when somebody does for the first time.
     var listeners: ChangeHub<Value> {
-        storage.line.write { line in
-            if let listeners = listeners(in: line) { return listeners }
-            // It calls nothing any more once it was told that the value changes no more, and so before the storage goes.
+        storage.withWaiters { _ in
+            if let listeners = existingListeners { return listeners }
+            // It calls nothing any more once it was told that the value is gone, and so before the storage goes.
             unowned(unsafe) let storage = storage
             let made = ChangeHub<Value> { isListenedTo in
                 unsafe CommandQueue(storage: storage).observe(isListenedTo)
             }
-            line.listeners = made
+            self.storage.listeners = made
             return made
         }
     }
@@ -31,20 +31,19 @@ extension CommandQueue {
     ///
     /// - Returns: whom to tell, without the turn.
     func recordChange() -> ChangeHub<Value>.Delivery? {
-        unsafe storage.line.read { listeners(in: $0) }?.record(value.pointee)
+        unsafe storage.withWaiters { _ in existingListeners }?.record(value.pointee)
     }
 
-    private func listeners(in line: borrowing WaitingLine) -> ChangeHub<Value>? {
-        line.listeners.map { unsafe unsafeDowncast($0, to: ChangeHub<Value>.self) }
+    // Under the lock.
+    private var existingListeners: ChangeHub<Value>? {
+        storage.listeners.map { unsafe unsafeDowncast($0, to: ChangeHub<Value>.self) }
     }
 
-    /// Called under the lock of the listeners, so it does not look whether the value is gone: that would lead there again.
+    /// Called under the lock of the listeners.
     private func observe(_ isListenedTo: Bool) {
-        var errands = WaitingLine.Errands()
-        storage.line.write { line in
-            line.isObserved = isListenedTo && line.listeners != nil
-            settle(&line, &errands)
+        update { waiters, effects in
+            waiters.isObserved = isListenedTo
+            publish(&waiters, &effects)
         }
-        carryOut(errands)
     }
 }

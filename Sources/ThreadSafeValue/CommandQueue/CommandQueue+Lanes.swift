@@ -12,143 +12,133 @@ extension CommandQueue {
     /// - Parameters:
     ///   - priority: how early it gets its turn.
     ///   - target: the queue where the command runs.
-    ///   - endsRun: whether `work` may answer anything but `.read` and `.changed`.
     ///   - work: what to run there, once the command has the turn.
     /// - Returns: the command that was accepted, or why none was; then `work` is never called.
     @usableFromInline
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
-        endsRun: Bool,
         work: @escaping PendingCommand.Work
-    ) -> Result<PendingCommand, QueueSafeValueError> {
-        carryOut { line, errands in
-            let seen = turn
-            guard !seen.isClosed else { return .failure(.valueContainerDeinited) }
-            guard storage.limit == .max || line.laneCount < storage.limit else { return .failure(.commandQueueFull) }
-            let lane = line.lane(for: target) ?? line.add(Lane(target: target, of: storage))
-            let command = unsafe PendingCommand(priority, in: lane, endsRun: endsRun, run: work)
-            line.append(command)
-            // Behind others, with whom all is settled already, nothing changes.
-            let isBehind = seen.waiting >= priority.level
-            let isSettled = seen.isSummoned ? line.isPromised(to: lane) : !seen.isFree
-            if !(isBehind && isSettled) { settle(&line, &errands) }
-            return .success(command)
+    ) -> Result<CommandHandle, QueueSafeValueError> {
+        update { waiters, effects in
+            guard waiters.laneCommandCount < storage.limit else { return .failure(.commandQueueFull) }
+            let command = waiters.append(priority, for: target, work: work)
+            storage.submitters.store(storage.submitters.load() | Submitter.currentBit)
+            publish(&waiters, &effects)
+            return .success(CommandHandle(.init(command: command, reference: storage.reference)))
         }
     }
 
-    /// The block that a lane sends to its target queue: runs the lane's commands for as long as they are next.
-    func serve(_ lane: Lane) {
-        // What commands let go may run code of its own when it goes away, so they go away without the turn.
-        var spent = CommandRun()
-        // Those who listen are told without the turn too.
-        var deliveries: [ChangeHub<Value>.Delivery] = []
-        // Whether somebody waits for that. Not asked of the list each time: without specialisation that is a lookup of its type.
-        var isAwaited = false
-        func deliver() {
-            for delivery in deliveries { delivery.deliver() }
-            deliveries.removeAll()
-            isAwaited = false
-        }
-        defer {
-            spent.removeAll()
-            deliver()
-        }
-        var served = 0
-        var run = beginRun(of: lane)
-        while !run.isEmpty {
-            // With the turn, and commands to run.
-            while var command = run.popFirst() {
-                if start(&command) {
-                    let ending = execute(command)
-                    if ending.isChange, turn.isObserved, let delivery = recordChange() {
-                        deliveries.append(delivery)
-                        isAwaited = delivery.isAwaited
-                    }
-                    switch ending {
-                    case .read, .changed: break
-                    case .readThen(let tell), .changedThen(let tell):
-                        // What `tell` runs is not part of the command: others may have the turn meanwhile.
-                        giveTurnBack(of: TurnWord.currentThread, afterChange: false)
-                        deliver()
-                        return tell()
-                    case .kept: return
-                    }
-                }
-                spent.append(command)
-                served += 1
-                let turn = turn
-                if turn.waiting > command.priority.level || turn.isSuspended || isAwaited { break }
-            }
-            switch endRun(&run, of: lane, served: served, toDeliver: isAwaited) {
-            case .goOn: break
-            case .leave: return
-            case .stay:
-                spent.removeAll()
-                deliver()
-                awaitCommand()
-                run = beginRun(of: lane)
-            }
-        }
-    }
-
-    /// Whether a command of a run may begin: it may have been cancelled, as long as somebody else had it too.
+    /// Takes a command out of its lane, unless it has begun.
     ///
-    /// One that nobody else has any more needs no lock: all others have let go of it, after what they did to it. Its count
-    /// of references says so, and the fence orders what is read here behind that.
-    private func start(_ command: inout PendingCommand) -> Bool {
-        guard isKnownUniquelyReferenced(&command) else { return storage.line.write { _ in command.start() } }
-        fenceAcquiring()
-        return command.start()
+    /// - Returns: the target queue, where its caller is to be told; `nil` if it was too late.
+    func cancel(_ command: PendingCommand) -> DispatchQueue? {
+        update { waiters, effects in
+            guard command.isWaiting, let lane = unsafe command.lane else { return nil }
+            command.leave(.cancelled)
+            waiters.remove(command)
+            publish(&waiters, &effects)
+            return lane.target
+        }
     }
 
-    private func execute(_ command: PendingCommand) -> PendingCommand.Ending {
-        unsafe command.run?(UnsafeMutableRawPointer(value)) ?? .read
+    /// The block of a lane: runs the lane's commands for as long as they are the front.
+    func drain(_ lane: Lane, block: UInt64) {
+        var batch = Batch<Value>()
+        while let command = takeTurn(for: lane, block: block, after: batch.count) {
+            let isOver = run(command, of: lane, &batch)
+            batch.tellAll()
+            if isOver { break }
+            linger()
+        }
+        batch.removeAll()
+    }
+}
+
+extension CommandQueue {
+    /// Takes the turn for a lane whose block runs, if the front is in it, and takes that out of the line.
+    ///
+    /// - Parameters:
+    ///   - lane: the lane.
+    ///   - block: the number of the block, which ends if this answers `nil`.
+    ///   - count: how many commands the block has run.
+    /// - Returns: the command to run, with the turn.
+    private func takeTurn(for lane: Lane, block: UInt64, after count: Int) -> PendingCommand? {
+        var backoff = storage.spinning
+        while true {
+            let mayLookAgain = !backoff.isOver
+            let command: PendingCommand?? = update { waiters, effects in
+                defer { publish(&waiters, &effects) }
+                guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
+                if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: count) {
+                    if claimTurn(for: front, in: waiters) { return begin(front, in: &waiters) }
+                    _ = waiters.successorLooks(front)
+                    if mayLookAgain, !waiters.isSuspended { return nil }
+                }
+                waiters.leave(lane)
+                return .some(nil)
+            }
+            if let command { return command }
+            while backoff.pause(), !turn.isFree {}
+        }
+    }
+
+    private func begin(_ command: PendingCommand, in waiters: inout WaiterQueue) -> PendingCommand {
+        command.leave(.started)
+        waiters.remove(command)
+        return command
+    }
+
+    /// Runs commands of a lane until the turn is given back, or detached.
+    ///
+    /// - Returns: whether the block is over; otherwise it comes again.
+    private func run(_ first: PendingCommand, of lane: Lane, _ batch: inout Batch<Value>) -> Bool {
+        var command = first
+        while true {
+            guard case .complete(let isChange, let tell) = command.run(.success(storage)) else {
+                batch.append(command, tell: nil)
+                return false
+            }
+            if isChange, turn.isObserved, let delivery = recordChange() { batch.append(delivery) }
+            batch.append(command, tell: tell)
+            switch takeNext(of: lane, batch) {
+            case .command(let next): command = next
+            case .pause: return false
+            case .leave: return true
+            }
+        }
     }
 
     private enum Next {
-        case goOn
+        case command(PendingCommand)
+        case pause
         case leave
-        case stay
     }
 
-    /// Takes the turn for a lane whose block is there, and its commands that are next, if there are any.
-    private func beginRun(of lane: Lane) -> CommandRun {
-        carryOut { line, errands in
-            line.arrived(lane)
-            defer { settle(&line, &errands) }
-            guard let command = line.best, command.runs(in: lane), takeTurn(for: command, in: line) else {
-                return CommandRun()
-            }
-            return line.takeRun(of: lane)
-        }
-    }
-
-    /// Keeps the turn for more of the lane's commands if they are next, else gives it back.
+    /// Keeps the turn for the lane's next command if that is the front, else gives it back.
     ///
-    /// If nothing waits, the block stays for a moment: it is as if it was on its way again. So it is if its commands are
-    /// next, but somebody waits to be told of the last one.
-    private func endRun(_ run: inout CommandRun, of lane: Lane, served: Int, toDeliver: Bool) -> Next {
-        carryOut { line, errands in
-            defer { settle(&line, &errands) }
-            line.putBack(&run, to: lane)
-            let best = line.best
-            let mayGoOn = line.mayGoOn(served: served)
-            let isNext = best?.runs(in: lane) ?? false
-            if mayGoOn, isNext, !line.isSuspended, !toDeliver {
-                run = line.takeRun(of: lane)
-                return .goOn
+    /// If somebody waits to hear of the last command, or nothing waits, the block comes again, and counts as on its way.
+    private func takeNext(of lane: Lane, _ batch: borrowing Batch<Value>) -> Next {
+        let isAwaited = batch.isAwaited
+        let count = batch.count
+        return update { waiters, effects in
+            let front = waiters.front
+            let mayGoOn = waiters.mayGoOn(after: count)
+            if let front, front.runs(in: lane), mayGoOn, !isAwaited, !waiters.isSuspended {
+                defer { publish(&waiters, &effects) }
+                return .command(begin(front, in: &waiters))
             }
-            _ = word.subtractReleasing(TurnWord.currentThread)
-            let stays = mayGoOn && (best == nil || isNext && toDeliver)
-            line.left(lane, staying: stays)
-            return stays ? .stay : .leave
+            let pauses = mayGoOn && (isAwaited || front == nil)
+            if pauses { waiters.pause(lane, on: TurnWord.currentThread) } else { waiters.leave(lane) }
+            publish(&waiters, &effects, freeing: true)
+            return pauses ? .pause : .leave
         }
     }
 
-    /// Looks for a moment, without the turn, whether another command comes: sending a block costs far more than that.
-    private func awaitCommand() {
-        var backoff = storage.backoff
+    /// Looks for a moment, without the turn, whether another command comes: to dispatch a block costs far more than that.
+    private func linger() {
+        if turn.waiting != 0 { return }
+        var backoff = storage.spinning
         while turn.waiting == 0, backoff.pause() {}
         // It seldom comes alone, and each time that the line is looked at holds up those who submit.
         for _ in 0..<64 { pauseSpinning() }

@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+public import Dispatch
+
 // Manual completion: the turn is kept after the closure has returned, until the command is completed.
 
 extension CommandQueue {
@@ -19,83 +21,116 @@ extension CommandQueue {
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurnSlowly(priority, timeout) {
             return .failure(failure)
         }
-        var completed: Completed<Value>?
-        let result = keepTurn(isChange: isChange, during: body) {
-            let later = Completed<Value>()
-            completed = later
-            return later.complete
+        var ending: Ending?
+        let (updated, outcome) = hold(copying: true, body) { _ in
+            let waited = Ending()
+            ending = waited
+            // The thread that waits keeps the storage, and no other thread does: it may be the only one that may let the value go.
+            let storage = unsafe Unmanaged.passUnretained(storage)
+            return { outcome in
+                unsafe Self.giveDetachedTurnBack(in: storage, afterChange: isChange)
+                waited.set(outcome)
+            }
         }
-        return result ?? completed!.wait()
+        if outcome != nil { giveTurnBack(of: thread, afterChange: isChange) }
+        return (outcome ?? ending!.wait()).result(updated!)
     }
 
-    /// Runs `body` with the turn of the calling thread and gives the turn back when the command is completed.
+    /// Runs `body` with the turn of the calling thread, for a lane.
     ///
     /// - Parameters:
     ///   - isChange: whether the command may change the value.
     ///   - body: called at once, with the value and what completes the command.
-    ///   - makeFinish: called if the command is not complete when `body` has returned. What it returns is called with the
-    ///     result when the command is completed and has given the turn back, on the thread that completes it.
-    /// - Returns: the result, if the command is complete already.
+    ///   - completion: called on the target queue with the result, when the command is completed and the turn is free.
+    ///   - target: the queue of the lane.
     @usableFromInline
-    func keepTurn(
+    func runManually(
         isChange: Bool,
-        during body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
-        makeFinish: () -> (Result<Value, QueueSafeValueError>) -> Void
-    ) -> Result<Value, QueueSafeValueError>? {
+        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
+        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
+        on target: DispatchQueue
+    ) -> PendingCommand.Ending where Value: Sendable {
+        // A copy that nobody wants would make the next change copy the value too.
+        let (updated, outcome) = hold(copying: completion != nil, body) { updated in
+            { outcome in
+                giveTurnBack(of: TurnWord.detached, afterChange: isChange)
+                guard let completion, let updated else { return }
+                target.async { completion(outcome.result(updated)) }
+            }
+        }
+        guard let outcome else { return .detached }
+        guard let completion, let updated else { return .complete(isChange: isChange, tell: nil) }
+        return .complete(isChange: isChange) { completion(outcome.result(updated)) }
+    }
+
+    /// Runs the closure of a command with the turn, and leaves the turn to the command if that is not complete then.
+    ///
+    /// - Parameters:
+    ///   - isCopying: whether to copy the value as the closure leaves it: here, and not on the thread that completes the
+    ///     command. Nobody can change the value before.
+    ///   - body: the closure.
+    ///   - makeFinish: called with the copy if the command is not complete. What it returns gives the turn back when the
+    ///     command is completed, on the thread that completes it.
+    /// - Returns: the copy, and how the command has ended, if it has.
+    private func hold(
+        copying isCopying: Bool,
+        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
+        makeFinish: (Value?) -> (ManualCompletion.Outcome) -> Void
+    ) -> (updated: Value?, outcome: ManualCompletion.Outcome?) {
+        // When this function is over, only `done` keeps it.
         let completion = ManualCompletion()
         do {
             try unsafe body(&value.pointee) { completion.complete(.done) }
         } catch {
             completion.fail(error)
         }
-        if let outcome = completion.outcome {
-            let result = unsafe outcome.result(value.pointee)
-            giveTurnBack(of: TurnWord.currentThread, afterChange: isChange)
-            return result
-        }
-        let finish = makeFinish()
-        moveTurn(to: TurnWord.elsewhere)
-        completion.closureReturned { outcome in
-            // Nobody else could change the value since the closure left it.
-            let result = unsafe outcome.result(value.pointee)
-            giveTurnBack(of: TurnWord.elsewhere, afterChange: isChange)
-            finish(result)
-        }
-        return nil
+        let updated = unsafe isCopying ? value.pointee : nil
+        if let outcome = completion.outcome { return (updated, outcome) }
+        let finish = makeFinish(updated)
+        moveTurn(to: TurnWord.detached)
+        completion.closureReturned(finish: finish)
+        return (updated, nil)
     }
 
-    /// The turn of the calling thread stays with its command when the thread goes on to something else.
-    func moveTurn(to holder: UInt64) {
-        while true {
-            let seen = turn
-            if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return }
+    // Not inlined, so that the caller has no reference to the storage when this has returned.
+    @inline(never)
+    private static func giveDetachedTurnBack(
+        in storage: Unmanaged<CommandQueueStorage<Value>>,
+        afterChange isChange: Bool
+    ) {
+        unsafe storage._withUnsafeGuaranteedRef {
+            CommandQueue(storage: $0).giveTurnBack(of: TurnWord.detached, afterChange: isChange)
         }
     }
 }
 
 extension ManualCompletion.Outcome {
     /// The result of a command that left `value` and ended so.
-    fileprivate func result<Value>(_ value: @autoclosure () -> Value) -> Result<Value, QueueSafeValueError> {
+    fileprivate func result<Value>(_ value: Value) -> Result<Value, QueueSafeValueError> {
         switch self {
-        case .done: .success(value())
+        case .done: .success(value)
         case .dropped: .failure(.completionDropped)
         case .failed(let error): .failure(.unexpected(error: error))
         }
     }
 }
 
-/// Where a thread waits for the result of its manual command, which goes over under a lock.
-private final class Completed<Value>: @unchecked Sendable {
-    private let parker = Parker()
-    private let result = Protected<Result<Value, QueueSafeValueError>?>(nil)
+/// Where a thread waits for the end of its manual command.
+private struct Ending: Sendable {
+    private let parker = ThreadWaiter.current.parker!
+    private let outcome = Protected<ManualCompletion.Outcome?>(nil)
 
-    func complete(_ result: Result<Value, QueueSafeValueError>) {
-        self.result.write(result)
+    func set(_ outcome: ManualCompletion.Outcome) {
+        // Once it is set, the thread may be gone; the parker is kept.
+        let parker = parker
+        self.outcome.write(outcome)
         parker.wake()
     }
 
-    func wait() -> Result<Value, QueueSafeValueError> {
-        parker.park()
-        return result.wrappedValue!
+    func wait() -> ManualCompletion.Outcome {
+        while true {
+            if let outcome = outcome.wrappedValue { return outcome }
+            parker.park()
+        }
     }
 }

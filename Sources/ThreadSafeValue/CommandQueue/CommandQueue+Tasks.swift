@@ -23,10 +23,10 @@ extension CommandQueue where Value: Sendable {
         case .refused(let failure): return .failure(failure)
         case .busy: break
         }
-        return unsafe await submitAwaited(priority) { address, resume in
-            let result = unsafe Result(of: body, with: &address.assumingMemoryBound(to: Value.self).pointee)
+        return await submitAwaited(priority) { resume in
+            let result = unsafe Result(of: body, with: &value.pointee)
             // When the task goes on, its command is over.
-            return isChange ? .changedThen { resume(result) } : .readThen { resume(result) }
+            return .complete(isChange: isChange) { resume(result) }
         }
     }
 
@@ -37,53 +37,51 @@ extension CommandQueue where Value: Sendable {
         _ body: @Sendable (inout Value) async throws -> Void
     ) async -> Result<Value, QueueSafeValueError> {
         if Task.isCancelled { return .failure(.cancelled) }
-        let owner = TaskOwner.make()
+        let owner = TaskBody()
         switch tryToTakeTurn(priority, .none) {
-        case .taken: moveTurn(to: owner)
+        case .taken: moveTurn(to: owner.holder)
         case .refused(let failure): return .failure(failure)
         case .busy:
-            let turn: Result<Void, QueueSafeValueError> = unsafe await submitAwaited(priority) { _, resume in
-                moveTurn(to: owner)
+            let turn: Result<Void, QueueSafeValueError> = await submitAwaited(priority) { resume in
+                moveTurn(to: owner.holder)
                 resume(.success(()))
-                return .kept
+                return .detached
             }
             if case .failure(let failure) = turn { return .failure(failure) }
         }
-        defer { giveTurnBack(of: owner, afterChange: true) }
+        defer { giveTurnBack(of: owner.holder, afterChange: true) }
         do {
-            try await TaskOwner.$current.withValue(TaskOwner.current + [owner]) {
-                try unsafe await body(&value.pointee)
-            }
+            try await owner.run { try unsafe await body(&value.pointee) }
             return unsafe .success(value.pointee)
         } catch {
             return .failure(.unexpected(error: error))
         }
     }
 
-    /// Waits in line for `work`, which gets the value's address and must resume the task in the end. A cancelled task leaves
-    /// the line.
+    /// Waits in line for `work`, which must resume the task in the end. A cancelled task leaves the line.
     private func submitAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ work:
-            @escaping (
-                UnsafeMutableRawPointer, @escaping (Result<Success, QueueSafeValueError>) -> Void
-            ) -> PendingCommand.Ending
+            @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> PendingCommand.Ending
     ) async -> Result<Success, QueueSafeValueError> {
-        let owners = TaskOwner.current
+        let owners = TaskBody.current?.holders ?? []
         guard WaitGraph.shared.beginAwaiting(word, owners) else { return .failure(.circularWait) }
         let cancellation = Cancellation()
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
-                let submission = unsafe submit(priority, in: awaitedTarget, endsRun: true) { address in
+                let submission = submit(priority, in: awaitedTarget) { turn in
                     // Here, and not when the task goes on, which may be much later: it waits no more.
                     WaitGraph.shared.endAwaiting(word, owners)
-                    guard let address = unsafe address else {
-                        return .readThen { unsafe continuation.resume(returning: .failure(.cancelled)) }
+                    switch turn {
+                    case .success: return work { unsafe continuation.resume(returning: $0) }
+                    case .failure(let failure):
+                        return .complete(isChange: false) {
+                            unsafe continuation.resume(returning: .failure(failure))
+                        }
                     }
-                    return unsafe work(address) { unsafe continuation.resume(returning: $0) }
                 }
                 switch submission {
-                case .success(let command): cancellation.attach(AsyncCommand(handle(for: command)))
+                case .success(let command): cancellation.attach(command)
                 case .failure(let failure):
                     WaitGraph.shared.endAwaiting(word, owners)
                     unsafe continuation.resume(returning: .failure(failure))
@@ -98,13 +96,13 @@ extension CommandQueue where Value: Sendable {
 /// The cancellation of a task whose command may not have been submitted yet.
 private struct Cancellation: Sendable {
     private struct State {
-        var command: AsyncCommand?
+        var command: CommandHandle?
         var isCancelled = false
     }
 
     private let state = Protected(State())
 
-    func attach(_ command: AsyncCommand) {
+    func attach(_ command: CommandHandle) {
         let isCancelled = state.write { state in
             state.command = command
             return state.isCancelled
@@ -118,22 +116,6 @@ private struct Cancellation: Sendable {
             return state.command
         }
         command?.cancel()
-    }
-}
-
-/// Who holds a turn across suspensions: an async body, on whatever threads it and the tasks below it run.
-enum TaskOwner {
-    /// The bodies that the current task is in, as holders of turns, the outermost first.
-    @TaskLocal static var current: [UInt64] = []
-
-    private static let made = Protected(UInt64(0))
-
-    /// A new owner: there was none with its number before.
-    static func make() -> UInt64 {
-        made.write { made in
-            made += 1
-            return TurnWord.task | made << 8
-        }
     }
 }
 

@@ -5,47 +5,46 @@
 /// A value and the turns to use it: whoever has the turn has the value to itself.
 ///
 /// *The turn is one atomic word* (`TurnWord`). With nobody else there, taking it and giving it back is one
-/// compare-and-swap each, in the caller's own code. Everything else goes through the waiting line, under its lock:
+/// compare-and-swap each, in the caller's own code. Everything else goes through the line (`WaiterQueue`), under its lock:
 ///
-/// - A thread that finds the turn taken looks again a few times, then stands in line and parks. When it is woken it takes
-///   the turn and runs its own closure on its own thread. Turns are queued, not closures.
-/// - A release with somebody in line frees the turn and wakes the best of them, once: while one is on the way, further
-///   releases wake nobody. Until the woken one is there the turn is free but promised: a newcomer may take it only if
-///   it has a higher priority than all who wait, or the same and the bound in `Patience` has not passed.
-/// - A command for a target queue waits in a `Lane`, which takes the turn from a block on that queue.
+/// - A thread that finds the turn taken spins for a moment, then stands in line and parks. When it is woken it takes the turn
+///   and runs its own closure on its own thread. Turns are queued, not closures.
+/// - A command for a target queue waits in a `Lane`, whose block takes the turn on that queue.
+/// - A release with somebody in line chooses the front as the successor, and wakes its thread or dispatches its block, once:
+///   while a successor is on its way, further releases wake nobody. Until it is there the turn is free: a newcomer may barge
+///   if its priority is higher than that of all who wait, or the same before the `BargingDeadline`.
 ///
-/// Nobody holds the turn but a closure that runs, or a manual command between the end of its closure and its `done`.
-///
-/// One allocation holds the word and the value. Blocks, schedules and manual commands keep it alive, and as long as a
-/// command waits there is one of them (see `PendingCommand.run`); only the container that the user holds closes it.
+/// The turn is freed in the same exchange that publishes who waits. Nobody holds it but a closure that runs, an async body,
+/// or a manual command between the end of its closure and its `done`.
 @safe
 @usableFromInline
 struct CommandQueue<Value> {
     @usableFromInline
     let storage: CommandQueueStorage<Value>
 
+    @inlinable
     init(storage: CommandQueueStorage<Value>) {
         self.storage = storage
     }
 
-    /// Creates a queue around a value.
-    @usableFromInline
-    init(_ value: Value) {
-        self.init(value, patience: Patience(), limit: .max)
+    /// The queue that has given its turn to a command: see `PendingCommand.Work`.
+    @inlinable
+    init(of storage: AnyObject) {
+        self.storage = unsafe unsafeDowncast(storage, to: CommandQueueStorage<Value>.self)
     }
 
-    /// Creates a queue with other bounds.
+    /// Creates a queue around a value.
     ///
     /// - Parameters:
     ///   - value: what to queue for.
-    ///   - patience: the bounds that keep it fast.
+    ///   - policy: the bounds that keep it fast.
     ///   - limit: how many commands of target queues may wait in line.
-    init(_ value: Value, patience: Patience, limit: Int) {
-        storage = .make(value, patience: patience, limit: limit)
+    init(_ value: Value, policy: HandoffPolicy = HandoffPolicy(), limit: Int = .max) {
+        storage = .make(value, policy: policy, limit: limit)
     }
 }
 
-// The value is reached only by whoever has the turn, all else by atomics or under the line's lock. What goes in and out
+// The value is reached only by whoever has the turn, all else by atomics or under the lock of the line. What goes in and out
 // crosses threads: the containers ask for `Sendable` where that matters.
 extension CommandQueue: @unchecked Sendable {}
 

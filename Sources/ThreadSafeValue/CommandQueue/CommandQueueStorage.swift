@@ -2,105 +2,192 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// The one allocation of a command queue that its fast path touches: the turn word and the value.
+import Dispatch
+
+/// The one allocation of a command queue: the value, the turn word and the line.
+///
+/// What keeps it alive can use the value: handles, schedules, running commands, dispatched blocks. Pending commands do not
+/// (see `PendingCommand`), so a suspended value that nobody can resume goes away, and its commands are refused.
 @safe
 @usableFromInline
-final class CommandQueueStorage<Value>: ManagedBuffer<CommandQueueHeader, Value> {
+final class CommandQueueStorage<Value>: ManagedBuffer<Value, CommandQueueState> {
+    // The value is the header, which ends by itself.
     deinit {
-        unsafe value.deinitialize(count: 1)
+        dismissWaiters()
+        unsafe withUnsafeMutablePointerToElements { state in
+            unsafe PlatformLock.Storage.deinitialize(CommandQueueState.lock(state))
+            unsafe state.pointer(to: \.waiters).unsafelyUnwrapped.deinitialize(count: 1)
+            unsafe state.pointer(to: \.listeners).unsafelyUnwrapped.deinitialize(count: 1)
+            unsafe state.pointer(to: \.reference).unsafelyUnwrapped.deinitialize(count: 1)
+        }
     }
 }
 
-/// What stands before the value in a command queue's storage.
+/// What stands behind the value in a command queue's storage, at a place that never changes.
 @safe
 @usableFromInline
-struct CommandQueueHeader {
+struct CommandQueueState {
     /// The `TurnWord`. The first member, so that it is found without a key path.
-    var word = AtomicWord.zero
+    var word: AtomicWord.Storage
 
-    /// The `PassingBound`. Written under the line's lock, and by the first newcomer who passes.
-    var passingBound = AtomicWord.zero
+    /// The `BargingDeadline`. Written under the lock.
+    var bargingDeadline: AtomicWord.Storage
 
-    /// Who waits. Its lock is the lock of everything in the slow path.
-    let line: Protected<WaitingLine>
+    /// A bit for each thread or task that has commands in a lane, several to a bit. Written under the lock.
+    var submitters: AtomicWord.Storage
 
-    /// How a thread looks for the turn before it parks.
-    let backoff: Backoff
+    /// The lock of everything in the slow path.
+    var lock: PlatformLock.Storage
+
+    // Guarded by `lock`.
+    var waiters: WaiterQueue
+    var listeners: (any ValueListeners)?
+    var reference: QueueReference?
 
     /// How many commands of target queues may wait in line.
     let limit: Int
 
-    /// For how long newcomers may pass a waiting command of their priority, in nanoseconds.
-    let passing: UInt64
+    let policy: HandoffPolicy
+}
 
-    /// Whether newcomers may take a free turn while others wait.
-    let allowsPassing: Bool
+extension CommandQueueState {
+    @inlinable
+    static func word(_ state: UnsafeMutablePointer<Self>) -> AtomicWord {
+        unsafe AtomicWord(UnsafeMutableRawPointer(state).assumingMemoryBound(to: AtomicWord.Storage.self))
+    }
+
+    // Addresses, and not `&state.pointee.lock`: that would be an access to the whole member, and several threads must not
+    // have one at once.
+
+    static func lock(_ state: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<PlatformLock.Storage> {
+        unsafe state.pointer(to: \.lock).unsafelyUnwrapped
+    }
+
+    static func initialize(_ state: UnsafeMutablePointer<Self>, _ policy: HandoffPolicy, limit: Int) {
+        unsafe state.pointer(to: \.word).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
+        unsafe state.pointer(to: \.bargingDeadline).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
+        unsafe state.pointer(to: \.submitters).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
+        unsafe PlatformLock.Storage.initialize(lock(state))
+        unsafe state.pointer(to: \.waiters).unsafelyUnwrapped.initialize(to: WaiterQueue(policy: policy))
+        unsafe state.pointer(to: \.listeners).unsafelyUnwrapped.initialize(to: nil)
+        unsafe state.pointer(to: \.reference).unsafelyUnwrapped.initialize(to: nil)
+        unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.limit).unsafelyUnwrapped).initialize(to: limit)
+        unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.policy).unsafelyUnwrapped).initialize(to: policy)
+    }
 }
 
 extension CommandQueueStorage {
-    static func make(_ value: Value, patience: Patience, limit: Int) -> CommandQueueStorage {
-        let buffer = create(minimumCapacity: 1) { _ in
-            CommandQueueHeader(
-                line: Protected(WaitingLine(patience: patience)),
-                backoff: patience.backoff,
-                limit: limit,
-                passing: patience.passing,
-                allowsPassing: patience.overtakings == nil
-            )
-        }
+    static func make(_ value: Value, policy: HandoffPolicy, limit: Int) -> CommandQueueStorage {
+        let buffer = create(minimumCapacity: 1) { _ in value }
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(buffer, to: CommandQueueStorage.self)
-        unsafe storage.value.initialize(to: value)
+        unsafe storage.withUnsafeMutablePointerToElements { state in
+            unsafe CommandQueueState.initialize(state, policy, limit: limit)
+        }
         return storage
     }
 
     /// The turn word.
     @inlinable
     var word: AtomicWord {
-        unsafe withUnsafeMutablePointerToHeader { header in
-            unsafe AtomicWord(UnsafeMutableRawPointer(header).assumingMemoryBound(to: AtomicWord.Storage.self))
-        }
-    }
-
-    var passingBound: AtomicWord {
-        unsafe withUnsafeMutablePointerToHeader { header in
-            let offset = MemoryLayout<CommandQueueHeader>.offset(of: \.passingBound)!
-            let address = unsafe UnsafeMutableRawPointer(header) + offset
-            return unsafe AtomicWord(address.assumingMemoryBound(to: AtomicWord.Storage.self))
-        }
-    }
-
-    // Each member by its address: a copy of the whole header would read the words without their atomics.
-
-    var line: Protected<WaitingLine> {
-        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.line }
-    }
-
-    var backoff: Backoff {
-        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.backoff }
-    }
-
-    var limit: Int {
-        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.limit }
-    }
-
-    var passing: UInt64 {
-        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.passing }
-    }
-
-    var allowsPassing: Bool {
-        unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.allowsPassing }
+        unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.word($0) }
     }
 
     /// Where the value is: only for whoever has the turn.
     @inlinable
     var value: UnsafeMutablePointer<Value> {
-        unsafe withUnsafeMutablePointerToElements { unsafe $0 }
+        unsafe withUnsafeMutablePointerToHeader { unsafe $0 }
+    }
+
+    var bargingDeadline: AtomicWord {
+        unsafe withUnsafeMutablePointerToElements {
+            unsafe AtomicWord($0.pointer(to: \.bargingDeadline).unsafelyUnwrapped)
+        }
+    }
+
+    var submitters: AtomicWord {
+        unsafe withUnsafeMutablePointerToElements {
+            unsafe AtomicWord($0.pointer(to: \.submitters).unsafelyUnwrapped)
+        }
+    }
+
+    var limit: Int {
+        unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.limit }
+    }
+
+    var policy: HandoffPolicy {
+        unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.policy }
+    }
+
+    /// Runs `body` under the lock.
+    func withWaiters<Answer>(_ body: (inout WaiterQueue) -> Answer) -> Answer {
+        unsafe withUnsafeMutablePointerToElements { state in
+            unsafe PlatformLock.Storage.lock(CommandQueueState.lock(state))
+            defer { unsafe PlatformLock.Storage.unlock(CommandQueueState.lock(state)) }
+            return unsafe body(&state.pointee.waiters)
+        }
+    }
+
+    /// Those who listen to changes; under the lock.
+    var listeners: (any ValueListeners)? {
+        get { unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.listeners } }
+        set { unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.listeners = newValue } }
+    }
+
+    /// What handles and timers keep instead of this; under the lock.
+    var reference: QueueReference {
+        unsafe withUnsafeMutablePointerToElements { state in
+            if let reference = unsafe state.pointee.reference { return reference }
+            let reference = QueueReference(to: self)
+            unsafe state.pointee.reference = reference
+            return reference
+        }
     }
 }
 
-extension CommandQueueStorage: LaneOwner {
-    func settleLine() {
-        CommandQueue(storage: self).summonNext()
+// Reflection would read the value without the turn.
+extension CommandQueueStorage: CustomReflectable {
+    @usableFromInline
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension CommandQueueStorage: AnyCommandQueue {
+    func cancel(_ command: PendingCommand) -> DispatchQueue? {
+        CommandQueue(storage: self).cancel(command)
+    }
+
+    func state(of command: PendingCommand) -> PendingCommand.State {
+        withWaiters { _ in command.currentState }
+    }
+
+    func timerFired() {
+        let queue = CommandQueue(storage: self)
+        queue.update { waiters, effects in
+            waiters.timerFired()
+            queue.publish(&waiters, &effects)
+        }
+    }
+
+    /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has gone.
+    private func dismissWaiters() {
+        // Nobody else reaches these now, but by the reference, and by `observe`, which `finish` ends.
+        let (lanes, reference, listeners) = unsafe withUnsafeMutablePointerToElements { state in
+            unsafe (state.pointee.waiters.allLanes, state.pointee.reference, state.pointee.listeners)
+        }
+        listeners?.finish()
+        for lane in lanes where !lane.isEmpty {
+            var commands: [PendingCommand] = []
+            reference?.lock.around {
+                while let command = lane.first {
+                    command.leave(.refused)
+                    lane.remove(command)
+                    commands.append(command)
+                }
+            }
+            let refused = commands
+            lane.target.async {
+                for command in refused { command.refuse(.valueContainerDeinited)?() }
+            }
+        }
     }
 }

@@ -4,49 +4,101 @@
 
 package import Dispatch
 
-/// The commands that wait for one target queue, and what is known of the block that was sent to fetch them.
+/// The pending commands of one target queue, drained by one block.
 ///
-/// At most one block is out a lane: it takes the turn if it may and runs the lane's commands one after the other, so one
-/// dispatch serves many. A lane lives in the line only while it has commands, a block out or a block at work.
+/// A lane has at most one block: it takes the turn if it may and runs the lane's commands one after the other, so one
+/// dispatch serves many. A lane lives in the line only while it has commands or a block.
 ///
-/// `@unchecked Sendable`: everything mutable is protected by the line's lock.
+/// `@unchecked Sendable`: everything mutable is protected by the lock of the line.
 @safe
 package final class Lane: @unchecked Sendable {
+    /// What is known of the lane's block.
+    enum Block {
+        /// None is dispatched.
+        case none
+        /// The target queue has not started it yet.
+        case dispatched(at: UInt64)
+        /// It runs, on a thread, and will look for the lane's next command by itself. `since` then it has not held the turn.
+        case present(since: UInt64, thread: UInt64)
+    }
+
     let target: DispatchQueue
+    let identity: UInt
 
     // Unchecked: the methods below are all that touches it, and none leads to another.
     @exclusivity(unchecked) private var commands = PriorityFIFO()
 
-    /// When the block that is out was sent, in nanoseconds of `now()`; `nil` while none is out.
-    var blockSent: UInt64?
+    private(set) var block = Block.none
 
-    /// Its block is at work and will look for more commands.
-    var isServed = false
+    /// The number of the latest block. One that was given up, because it stayed away, may come back later.
+    package private(set) var blockNumber: UInt64 = 0
 
-    /// Its queue did not start the block in time: the lane's commands have no place in line until the block arrives.
+    /// The queue did not start the block in time: the lane's commands have no place in line until the block arrives.
     package var isOverdue = false
 
-    /// The command queue, which lives as long as the lane has commands: see `PendingCommand.run`.
-    unowned(unsafe) private let queue: (any LaneOwner)?
+    /// For how long a free turn is kept for the block, in nanoseconds.
+    package private(set) var keeping: UInt64
 
-    package init(target: DispatchQueue, of queue: (any LaneOwner)? = nil) {
+    /// Where it stands in the `LaneHeap`, if it does.
+    var place: Int?
+
+    package init(target: DispatchQueue, keeping: UInt64) {
         self.target = target
-        unsafe self.queue = queue
+        self.keeping = keeping
+        identity = target.identity
     }
 }
 
-/// A command queue, whatever its value, as its lanes see it.
-package protocol LaneOwner: AnyObject {
-    /// The line changed: makes its invariants true again. To be called without the lock.
-    func settleLine()
-}
-
 extension Lane {
-    /// The command queue; only under the line's lock, while the lane has a command.
-    var owner: (any LaneOwner)? { unsafe queue }
-
     /// Nothing is left of it to do or to wait for.
-    var isIdle: Bool { isEmpty && blockSent == nil && !isServed }
+    var isIdle: Bool {
+        if case .none = block { isEmpty } else { false }
+    }
+
+    /// Whether a block is on its way to the turn.
+    var hasBlock: Bool {
+        if case .none = block { false } else { true }
+    }
+
+    /// Whether its block runs and will look for the next command by itself.
+    var isPresent: Bool {
+        if case .present = block { true } else { false }
+    }
+
+    /// Until when a free turn is kept for the block, given the time.
+    func deadline(now time: UInt64) -> UInt64 {
+        switch block {
+        case .none: time &+ keeping
+        case .dispatched(let start), .present(let start, _): start &+ keeping
+        }
+    }
+
+    func dispatch(at time: UInt64) {
+        blockNumber += 1
+        block = .dispatched(at: time)
+    }
+
+    /// The block runs, and has the turn or looks for it.
+    func arrive(at time: UInt64, on thread: UInt64) {
+        block = .present(since: time, thread: thread)
+        isOverdue = false
+    }
+
+    /// The block is over, or is given up: another may be dispatched.
+    func leave() {
+        block = .none
+    }
+
+    /// The lane's thread waits for the turn itself, so its block cannot come.
+    func isBlocked(on thread: UInt64) -> Bool {
+        if case .present(_, let own) = block { own == thread } else { false }
+    }
+
+    /// Learns how long the target queue takes to start a block, so that a queue that is slow, as a main thread may be, is
+    /// waited for longer the next time.
+    package func adapt(to delay: UInt64, _ policy: HandoffPolicy) {
+        keeping = min(max(delay &* 2, policy.keeping), policy.keepingLimit)
+    }
 
     var count: Int { unsafe commands.count }
 
@@ -57,33 +109,20 @@ extension Lane {
     /// The command of the lane whose turn is next.
     package var first: PendingCommand? { unsafe commands.first }
 
-    func first(of priority: CommandPriority) -> PendingCommand? { unsafe commands.first(of: priority) }
-
     func append(_ command: PendingCommand) { unsafe commands.append(command) }
 
     func remove(_ command: PendingCommand) { unsafe commands.remove(command) }
-
-    func removeRun(while include: (borrowing PendingCommand, _ count: Int) -> Bool) -> CommandRun {
-        unsafe commands.removeRun(while: include)
-    }
-
-    func prepend(_ run: inout CommandRun) { unsafe commands.prepend(&run) }
-
-    /// Whether commands for `queue` belong here.
-    func serves(_ queue: DispatchQueue) -> Bool {
-        target === queue || target.isSameQueue(as: queue)
-    }
 }
 
 extension DispatchQueue {
-    /// Whether two objects stand for one queue.
-    fileprivate func isSameQueue(as other: DispatchQueue) -> Bool {
+    /// A number that is the same for all objects that stand for one queue.
+    var identity: UInt {
         #if canImport(ObjectiveC)
-        false
+        unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         #else
         // `DispatchQueue.main` and `.global()` make a new object at each call. Without this, commands for them would have
         // a lane each.
-        Self.handlesAreReadable && handle == other.handle
+        Self.handlesAreReadable ? handle : unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         #endif
     }
 

@@ -4,30 +4,22 @@
 
 /// A command that waits for its turn: a thread that is parked, or work for a target queue.
 ///
-/// One class for both, as the line only compares priority and order. `next` and `previous` belong to the
-/// `PriorityFIFO` or `CommandRun` that holds the command: links without reference counts, as it keeps its commands alive.
+/// One class for both, as the line only compares priority and arrival. `next` and `previous` belong to the `PriorityFIFO`
+/// or `Batch` that holds the command: links without reference counts, as it keeps its commands alive.
 ///
-/// `@unchecked Sendable`: the mutable members are touched under the line's lock, or by the one who took the command out.
+/// `@unchecked Sendable`: the mutable members are touched under the lock of the line, or by whoever took the command out.
 @usableFromInline
 @safe
 package final class PendingCommand: @unchecked Sendable {
-    package let priority: CommandPriority
+    // Unchecked: each access is one load or store, so none can overlap another on its thread.
 
-    /// Whether the lane must see to other things after this command: `run` may answer anything but `.read` and `.changed`.
-    let endsRun: Bool
-
-    /// Whether it waits still, has begun or never will. Protected by the line's lock, but for a command that only its
-    /// runner has.
-    @exclusivity(unchecked) private(set) var state = State.waiting
-
-    /// Whether it was taken out of the line to run, perhaps to be put back: then only its runner takes it out.
-    @exclusivity(unchecked) private(set) var wasInRun = false
-
-    /// The count of overtakings at which nobody had overtaken it yet: see `WaitingLine.append(_:)`.
-    @exclusivity(unchecked) var overtakingBase: UInt32 = 0
+    /// How early it gets its turn. Changes only while a thread's command is in no line.
+    @exclusivity(unchecked) private var urgency: CommandPriority
 
     /// When it was appended to the line, in nanoseconds of `now()`, no two at the same time: decides among equals.
     @exclusivity(unchecked) private(set) var arrival: UInt64 = 0
+
+    @exclusivity(unchecked) private(set) var state = State.waiting
 
     /// Where the thread of a `wait` command sleeps, which runs the command itself; `nil` for one of a target queue.
     package let parker: Parker?
@@ -35,103 +27,99 @@ package final class PendingCommand: @unchecked Sendable {
     /// The lane of the target queue, which the line keeps as long as the command is in it; `nil` for a thread.
     package unowned(unsafe) let lane: Lane?
 
-    /// What the lane runs once it has the turn, given the address of the value; without it, it tells that it was cancelled.
+    /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
     ///
     /// It does not keep the command queue alive, so that submitting and running a command do not meet in its reference
-    /// count. Somebody else always does: while a command waits, the turn is held, or someone is on the way to take it.
-    @exclusivity(unchecked) private(set) var run: Work?
+    /// count. Invariant (liveness): while a command waits and the value is not suspended, a running thread has the turn,
+    /// or the successor is on its way; both keep the queue.
+    @exclusivity(unchecked) private var work: Work?
 
-    // Unchecked: each access is one load or store, so none can overlap another on its thread.
     @exclusivity(unchecked) var next: Link?
     @exclusivity(unchecked) var previous: Link?
 
-    /// A command of a thread.
-    package init(_ priority: CommandPriority, of thread: Parker) {
-        self.priority = priority
-        endsRun = true
+    /// The command of a thread.
+    package init(of thread: Parker) {
+        unsafe urgency = .lowest
         parker = thread
         unsafe lane = nil
-        unsafe run = nil
+        unsafe work = nil
     }
 
     /// A command for a target queue.
-    package init(_ priority: CommandPriority, in lane: Lane, endsRun: Bool, run: @escaping Work) {
-        self.priority = priority
-        self.endsRun = endsRun
+    package init(_ priority: CommandPriority, in lane: Lane, work: @escaping Work) {
+        unsafe urgency = priority
         parker = nil
         unsafe self.lane = lane
-        unsafe self.run = run
+        unsafe self.work = work
     }
 }
 
 extension PendingCommand {
     typealias Link = Unmanaged<PendingCommand>
 
+    /// Runs a command with the turn, given the storage of its queue, or tells its caller why it does not run.
     @usableFromInline
-    package typealias Work = (UnsafeMutableRawPointer?) -> Ending
+    package typealias Work = (Result<AnyObject, QueueSafeValueError>) -> Ending
 
     /// Where a command is in its life.
     enum State {
         case waiting
         case started
         case cancelled
+        /// Its suspended value went away.
+        case refused
     }
 
     /// How a command that ran left the turn.
     @usableFromInline
     package enum Ending {
-        /// It is complete and has changed nothing; the turn may go on.
-        case read
-        /// As `read`, and once the turn has gone on the closure tells its caller.
-        case readThen(() -> Void)
-        /// It is complete and may have changed the value.
-        case changed
-        /// As `changed`, and once the turn has gone on the closure tells its caller.
-        case changedThen(() -> Void)
-        /// It goes on without a thread: whoever completes it gives the turn back.
-        case kept
-
-        var isChange: Bool {
-            switch self {
-            case .changed, .changedThen: true
-            case .read, .readThen, .kept: false
-            }
-        }
+        /// The command is complete and the turn is still its lane's; `tell` is to be called once the turn is free.
+        case complete(isChange: Bool, tell: (() -> Void)?)
+        /// The command goes on without a thread: whoever completes it gives the turn back.
+        case detached
     }
 
-    /// The line has taken the command in.
+    package var priority: CommandPriority { unsafe urgency }
+
+    /// The line takes the command in.
     func append(at time: UInt64) {
         unsafe arrival = time
     }
 
+    /// A thread is about to wait.
+    package func reuse(for priority: CommandPriority) {
+        unsafe urgency = priority
+    }
+
     func runs(in other: Lane) -> Bool { unsafe lane === other }
 
-    /// The state, under the line's lock.
+    /// The command begins, or never will. Only a command that waits does.
+    func leave(_ state: State) {
+        unsafe self.state = state
+    }
+
+    var isWaiting: Bool { unsafe state == .waiting }
+
+    /// The state, under the lock of the line, or of the `QueueReference` once the queue has gone.
     var currentState: State { unsafe state }
 
-    /// The line has handed the command to who runs it.
-    func becomePartOfRun() {
-        unsafe wasInRun = true
+    func run(_ turn: Result<AnyObject, QueueSafeValueError>) -> Ending {
+        unsafe work?(turn) ?? .complete(isChange: false, tell: nil)
     }
 
-    /// The command begins, unless it was cancelled.
-    func start() -> Bool {
-        guard unsafe state == .waiting else { return false }
-        unsafe state = .started
-        return true
+    /// Lets go of all that the closure captured, which may run any code.
+    func dropWork() {
+        unsafe work = nil
     }
 
-    /// The command will not begin, unless it has.
-    func cancel() -> Bool {
-        guard unsafe state == .waiting else { return false }
-        unsafe state = .cancelled
-        return true
-    }
-
-    /// Lets go of the work, for whoever cancelled the command.
-    func takeWork() -> Work? {
-        defer { unsafe run = nil }
-        return unsafe run
+    /// Tells the caller on the target queue why the command does not run, and lets go of its closure there.
+    ///
+    /// - Returns: what to call there; `nil` if nobody is to be told.
+    func refuse(_ error: QueueSafeValueError) -> (() -> Void)? {
+        let ending = run(.failure(error))
+        dropWork()
+        guard case .complete(_, let tell) = ending else { return nil }
+        return tell
     }
 
     /// Whether this command goes before `other`.

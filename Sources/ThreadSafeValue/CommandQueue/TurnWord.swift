@@ -5,16 +5,17 @@
 /// What the one atomic word of a command queue says. A pure value: `CommandQueue` reads and exchanges it.
 ///
 /// ```
-/// 63 … 8  holder     who has the turn: a thread, `elsewhere`, a `TaskOwner`, or 0 when the turn is free
-/// 6       observed   somebody listens to changes: whoever gives the turn back tells
-/// 5       suspended  the turn rests: nobody takes it, free or not
-/// 4       closed     the value's container is gone, nothing more is accepted
-/// 3       summoned   the turn is promised and somebody is on the way to take it: a release need wake nobody
+/// 63 … 8  holder     who has the turn: a thread, `detached`, a `TaskBody`, or 0 when the turn is free
+/// 5       observed   somebody listens to changes: whoever gives the turn back tells
+/// 4       suspended  nobody takes the turn, free or not
+/// 3       successor  the successor is chosen and on its way to take the turn: a release need wake nobody
 /// 2 … 0   waiting    the highest priority that waits in line, 0 when nobody does
 /// ```
 ///
-/// Who changes what: the holder is set by whoever takes the turn and cleared by whoever has it, with no lock. All
-/// other bits but `closed` are a summary of the waiting line and change only under its lock.
+/// The holder is set by whoever takes the turn and cleared by whoever has it, with no lock. The other bits are the summary
+/// of the `WaiterQueue` and change under its lock only.
+///
+/// Invariant (true summary): while the turn is free, the summary is that of the line.
 @usableFromInline
 struct TurnWord: Equatable {
     @usableFromInline
@@ -32,9 +33,9 @@ extension TurnWord {
     static var idle: UInt64 { 0 }
 
     /// The holder of a manual command whose closure has returned: no thread, until its `done` is called.
-    static var elsewhere: UInt64 { 1 << 8 }
+    static var detached: UInt64 { 1 << 8 }
 
-    /// What all `TaskOwner`s have, and no other holder.
+    /// What the holders of all async bodies have, and no other holder.
     static var task: UInt64 { 1 << 63 }
 
     /// The calling thread, as a holder. It is also the whole word of a turn that this thread has alone.
@@ -44,59 +45,61 @@ extension TurnWord {
         currentThreadIdentity() << 4
     }
 
-    /// Whether somebody waits and nobody is on the way.
-    var awaitsSummons: Bool {
-        // The three bits of `waiting` hold 1 … 7, and `summoned` above them is 0.
-        (bits & 0b1111) &- 1 < 7
-    }
-
     private static var waitingMask: UInt64 { 0b111 }
-    private static var summonedBit: UInt64 { 1 << 3 }
-    private static var closedBit: UInt64 { 1 << 4 }
-    private static var suspendedBit: UInt64 { 1 << 5 }
-    private static var observedBit: UInt64 { 1 << 6 }
+    private static var successorBit: UInt64 { 1 << 3 }
+    private static var suspendedBit: UInt64 { 1 << 4 }
+    private static var observedBit: UInt64 { 1 << 5 }
     private static var lowBits: UInt64 { (1 << 8) - 1 }
 
-    var holder: UInt64 {
-        get { bits & ~Self.lowBits }
-        set { bits = newValue | (bits & Self.lowBits) }
-    }
-
-    var isFree: Bool { holder == 0 }
-
-    /// The holder is a `TaskOwner`.
-    var isHeldByTask: Bool { bits & Self.task != 0 }
-
-    /// The level of the highest priority in line; 0 when nobody waits.
-    var waiting: UInt64 {
-        get { bits & Self.waitingMask }
-        set { bits = (bits & ~Self.waitingMask) | newValue }
-    }
-
-    var isSummoned: Bool {
-        get { bits & Self.summonedBit != 0 }
-        set { bits = newValue ? bits | Self.summonedBit : bits & ~Self.summonedBit }
-    }
-
-    var isClosed: Bool {
-        get { bits & Self.closedBit != 0 }
-        set { bits = newValue ? bits | Self.closedBit : bits & ~Self.closedBit }
-    }
-
-    var isSuspended: Bool {
-        get { bits & Self.suspendedBit != 0 }
-        set { bits = newValue ? bits | Self.suspendedBit : bits & ~Self.suspendedBit }
-    }
-
-    var isObserved: Bool {
-        get { bits & Self.observedBit != 0 }
-        set { bits = newValue ? bits | Self.observedBit : bits & ~Self.observedBit }
+    init(holder: UInt64, waiting: UInt64, hasSuccessor: Bool, isSuspended: Bool, isObserved: Bool) {
+        bits =
+            holder | waiting | (hasSuccessor ? Self.successorBit : 0) | (isSuspended ? Self.suspendedBit : 0)
+            | (isObserved ? Self.observedBit : 0)
     }
 
     /// The same word with another holder.
     func held(by holder: UInt64) -> TurnWord {
-        var word = self
-        word.holder = holder
-        return word
+        TurnWord(bits: holder | (bits & Self.lowBits))
+    }
+
+    var holder: UInt64 { bits & ~Self.lowBits }
+
+    var isFree: Bool { holder == 0 }
+
+    /// The holder is an async body.
+    var isHeldByTask: Bool { bits & Self.task != 0 }
+
+    /// The level of the highest priority in line; 0 when nobody waits.
+    var waiting: UInt64 { bits & Self.waitingMask }
+
+    var hasSuccessor: Bool { bits & Self.successorBit != 0 }
+
+    var isSuspended: Bool { bits & Self.suspendedBit != 0 }
+
+    var isObserved: Bool { bits & Self.observedBit != 0 }
+
+    /// Whether a release must choose the successor.
+    var needsSuccessor: Bool { waiting != 0 && !hasSuccessor && !isSuspended }
+}
+
+extension TurnWord {
+    /// What a newcomer may do, which does not stand in line yet.
+    enum Admission {
+        /// Take the turn.
+        case take
+        /// Take the turn if the `BargingDeadline` allows it.
+        case barge
+        /// Look again in a moment: a running thread has the turn.
+        case spin
+        /// Stand in line.
+        case queue
+    }
+
+    /// What a newcomer of a priority may do.
+    func admission(of priority: CommandPriority) -> Admission {
+        if isSuspended { return .queue }
+        if !isFree { return isHeldByTask || holder == Self.detached ? .queue : .spin }
+        if priority.level > waiting { return .take }
+        return priority.level == waiting ? .barge : .queue
     }
 }

@@ -28,12 +28,12 @@ extension WaitGraph {
     /// - Returns: `false`, and nothing registered, if the holder of that turn waits, perhaps through others, for a turn
     ///   that the calling thread has, or an async body that it is part of.
     func beginWaiting(for word: AtomicWord) -> Bool {
-        begin([TurnWord.currentThread] + TaskOwner.current, Turn(word: word))
+        begin([TurnWord.currentThread] + (TaskBody.current?.holders ?? []), Turn(word: word))
     }
 
     /// The calling thread waits for this turn no more.
     func endWaiting(for word: AtomicWord) {
-        end([TurnWord.currentThread] + TaskOwner.current, Turn(word: word))
+        end([TurnWord.currentThread] + (TaskBody.current?.holders ?? []), Turn(word: word))
     }
 
     /// As `beginWaiting(for:)`, for a task that is in these bodies.

@@ -35,8 +35,8 @@ extension AsyncSchedule: CommandSchedule {
 /// Submitting a command returns at once and blocks nobody. Its closure and its completion run on the target queue,
 /// always. A completion runs after the command: others may have the turn by then, so it may wait for the value itself.
 ///
-/// A command that was accepted runs, also if the value's container goes away before. If the target queue does not start
-/// for 5 ms when the turn comes, the commands for it let others go first until it does.
+/// A command that was accepted runs, also if nobody holds the value any more. If the target queue does not start for 5 ms
+/// when the turn comes, its commands let others go first until it does; for a queue that was late before it may be 50 ms.
 public struct AsyncCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.
     public typealias CurrentValue = Value
@@ -65,13 +65,16 @@ extension AsyncCommands {
     @inlinable
     @discardableResult
     public func get(completion commandClosure: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)?)
-        -> AsyncCommand
+        -> CommandHandle
     {
-        guard let commandClosure else { return AsyncCommand(nil) }
-        return unsafe submit(endsRun: false, orFail: commandClosure) { address in
-            guard let address = unsafe address else { return .cancelled(commandClosure) }
-            unsafe commandClosure(.success(address.assumingMemoryBound(to: Value.self).pointee))
-            return .read
+        guard let commandClosure else { return .refused }
+        return submit(orFail: commandClosure) { turn in
+            switch turn {
+            case .success(let storage):
+                unsafe commandClosure(.success(CommandQueue(of: storage).value.pointee))
+                return .complete(isChange: false, tell: nil)
+            case .failure(let error): return .refused(error, commandClosure)
+            }
         }
     }
 
@@ -91,7 +94,7 @@ extension AsyncCommands {
             @Sendable (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
         )?,
         completion: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> AsyncCommand {
+    ) -> CommandHandle {
         guard let commandClosure else { return fail(.commandClosureDeallocated, completion) }
         return submitManually(
             isChange: false,
@@ -114,14 +117,16 @@ extension AsyncCommands {
     public func set(
         newValue: Value,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> AsyncCommand {
+    ) -> CommandHandle {
         // Holds the old value after the exchange, until the command goes away: without the turn.
         var exchanged = newValue
-        return unsafe submit(endsRun: commandClosure != nil, orFail: commandClosure) { address in
-            guard let address = unsafe address else { return .cancelled(commandClosure) }
-            unsafe swap(&address.assumingMemoryBound(to: Value.self).pointee, &exchanged)
-            guard let commandClosure else { return .changed }
-            return .changedThen { commandClosure(.success(newValue)) }
+        return submit(orFail: commandClosure) { turn in
+            switch turn {
+            case .success(let storage):
+                unsafe swap(&CommandQueue(of: storage).value.pointee, &exchanged)
+                return .complete(isChange: true, tell: commandClosure.map { tell in { tell(.success(newValue)) } })
+            case .failure(let error): return .refused(error, commandClosure)
+            }
         }
     }
 
@@ -137,26 +142,29 @@ extension AsyncCommands {
     public func set(
         accessClosure: (@Sendable (inout CurrentValue) throws -> Void)?,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> AsyncCommand {
+    ) -> CommandHandle {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         guard let commandClosure else {
-            return unsafe submit(endsRun: false, orFail: nil) { address in
-                guard let address = unsafe address else { return .read }
-                try? unsafe accessClosure(&address.assumingMemoryBound(to: Value.self).pointee)
-                return .changed
+            return submit(orFail: nil) { turn in
+                guard case .success(let storage) = turn else { return .complete(isChange: false, tell: nil) }
+                try? unsafe accessClosure(&CommandQueue(of: storage).value.pointee)
+                return .complete(isChange: true, tell: nil)
             }
         }
-        return unsafe submit(endsRun: true, orFail: commandClosure) { address in
-            guard let address = unsafe address else { return .cancelled(commandClosure) }
-            let value = unsafe address.assumingMemoryBound(to: Value.self)
-            let result: Result<UpdatedValue, QueueSafeValueError>
-            do {
-                try unsafe accessClosure(&value.pointee)
-                result = unsafe .success(value.pointee)
-            } catch {
-                result = .failure(.unexpected(error: error))
+        return submit(orFail: commandClosure) { turn in
+            switch turn {
+            case .success(let storage):
+                let value = unsafe CommandQueue<Value>(of: storage).value
+                let result: Result<UpdatedValue, QueueSafeValueError>
+                do {
+                    try unsafe accessClosure(&value.pointee)
+                    result = unsafe .success(value.pointee)
+                } catch {
+                    result = .failure(.unexpected(error: error))
+                }
+                return .complete(isChange: true) { commandClosure(result) }
+            case .failure(let error): return .refused(error, commandClosure)
             }
-            return .changedThen { commandClosure(result) }
         }
     }
 
@@ -178,25 +186,21 @@ extension AsyncCommands {
             @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
         )?,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> AsyncCommand {
+    ) -> CommandHandle {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         return submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
     }
 }
 
 extension AsyncCommands {
-    /// Submits a command that may use the value while `work` runs.
-    ///
-    /// The work gets the value's address, so that it is one closure from here to the queue, and one allocation.
+    /// Submits a command, as one closure and one allocation.
     @inlinable
     func submit(
-        endsRun: Bool,
         orFail tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ work: @escaping PendingCommand.Work
-    ) -> AsyncCommand {
-        let queue = schedule.queue
-        switch unsafe queue.submit(priority, in: schedule.target, endsRun: endsRun, work: work) {
-        case .success(let command): return AsyncCommand(queue.handle(for: command))
+    ) -> CommandHandle {
+        switch schedule.queue.submit(priority, in: schedule.target, work: work) {
+        case .success(let handle): return handle
         case .failure(let error): return fail(error, tell)
         }
     }
@@ -205,19 +209,17 @@ extension AsyncCommands {
     @inlinable
     func submitManually(
         isChange: Bool,
-        orFail tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
+        orFail refuse: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ body: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
-    ) -> AsyncCommand {
-        let queue = schedule.queue
+    ) -> CommandHandle {
         let target = schedule.target
-        return unsafe submit(endsRun: true, orFail: tell) { address in
-            if unsafe address == nil { return .cancelled(tell) }
-            let finish: (Result<Value, QueueSafeValueError>) -> Void = { result in
-                if let completion { target.async { completion(result) } }
+        return submit(orFail: refuse) { turn in
+            switch turn {
+            case .success(let storage):
+                CommandQueue(of: storage).runManually(isChange: isChange, body, completion: completion, on: target)
+            case .failure(let error): .refused(error, refuse)
             }
-            if let result = queue.keepTurn(isChange: isChange, during: body, makeFinish: { finish }) { finish(result) }
-            return .kept
         }
     }
 
@@ -226,25 +228,19 @@ extension AsyncCommands {
     func fail(
         _ error: QueueSafeValueError,
         _ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
-    ) -> AsyncCommand {
+    ) -> CommandHandle {
         if let tell { schedule.target.async { tell(.failure(error)) } }
-        return AsyncCommand(nil)
+        return .refused
     }
 }
 
 extension PendingCommand.Ending {
-    /// What is left of a cancelled command: to tell its caller.
+    /// What is left of a command that was refused: to tell its caller.
     @inlinable
-    static func cancelled<Value>(_ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?) -> Self {
-        guard let tell else { return .read }
-        return .readThen { tell(.failure(.cancelled)) }
-    }
-}
-
-extension CommandQueue {
-    /// What a handle keeps of a command.
-    @usableFromInline
-    func handle(for command: PendingCommand) -> AsyncCommand.Accepted {
-        AsyncCommand.Accepted(command: command, line: storage.line)
+    static func refused<Value>(
+        _ error: QueueSafeValueError,
+        _ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
+    ) -> Self {
+        .complete(isChange: false, tell: tell.map { tell in { tell(.failure(error)) } })
     }
 }

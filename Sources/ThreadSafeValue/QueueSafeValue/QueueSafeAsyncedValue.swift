@@ -11,26 +11,19 @@ public import Dispatch
 /// counter.highestPriority.set { $0 += 1 }
 /// ```
 ///
-/// It is a ``QueueSafeValue`` with its ``QueueSafeValue/async(performIn:)-(DispatchQueue)`` schedule chosen once.
-public final class QueueSafeAsyncedValue<Value: Sendable>: Sendable {
+/// It is a ``QueueSafeValue`` with its ``QueueSafeValue/async(performIn:)-(DispatchQueue)`` schedule chosen once: a handle,
+/// whose copies share the value.
+public struct QueueSafeAsyncedValue<Value: Sendable>: Sendable {
     @usableFromInline
-    let queue: CommandQueue<Value>
+    let schedule: AsyncSchedule<Value>
 
-    @usableFromInline
-    let target: DispatchQueue
-
-    /// Creates a container around a value.
+    /// Creates a value.
     ///
     /// - Parameters:
     ///   - value: the value that commands read and change from now on.
     ///   - queue: where the closures of the commands run. It is occupied only while one of them does.
     public init(value: Value, queue: DispatchQueue) {
-        self.queue = CommandQueue(value)
-        target = queue
-    }
-
-    deinit {
-        queue.close()
+        schedule = QueueSafeValue(value: value).async(performIn: queue)
     }
 }
 
@@ -41,6 +34,6 @@ extension QueueSafeAsyncedValue: CommandSchedule {
     /// - Returns: the commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
-        AsyncSchedule(queue: queue, target: target).priority(priority)
+        schedule.priority(priority)
     }
 }

@@ -9,20 +9,23 @@
 /// counter.highestPriority.set { $0 += 1 }
 /// ```
 ///
-/// It is a ``QueueSafeValue`` with its ``QueueSafeValue/wait`` schedule chosen once.
-public final class QueueSafeSyncedValue<Value> {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+/// It is a ``QueueSafeValue`` with its ``QueueSafeValue/wait`` schedule chosen once: a handle, whose copies share the value.
+public struct QueueSafeSyncedValue<Value> {
+    // Stored for the reason in `WaitSchedule`.
 
-    /// Creates a container around a value.
+    /// Commands that go before all others.
+    public let highestPriority: WaitCommands<Value>
+
+    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own priority.
+    public let lowestPriority: WaitCommands<Value>
+
+    /// Creates a value.
     ///
     /// - Parameter value: the value that commands read and change from now on.
     public init(value: Value) {
-        queue = CommandQueue(value)
-    }
-
-    deinit {
-        queue.close()
+        let wait = QueueSafeValue(value: value).wait
+        highestPriority = wait.highestPriority
+        lowestPriority = wait.lowestPriority
     }
 }
 
@@ -35,6 +38,6 @@ extension QueueSafeSyncedValue: CommandSchedule {
     /// - Returns: the commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
-        WaitSchedule(queue: queue).priority(priority)
+        WaitCommands(queue: highestPriority.queue, priority: priority, timeout: .max)
     }
 }

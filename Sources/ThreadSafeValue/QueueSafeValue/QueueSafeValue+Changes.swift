@@ -22,7 +22,7 @@ extension QueueSafeValue where Value: Sendable {
     /// ```
     ///
     /// - Parameter buffering: How many values to keep for a loop that is busy.
-    /// - Returns: A sequence that listens already. It ends when the value is gone and all commands are done that it accepted.
+    /// - Returns: A sequence that listens already. It does not keep the value, and ends with it.
     public func changes(buffering: ValueChanges<Value>.Buffering) -> ValueChanges<Value> {
         ValueChanges(of: queue.listeners, buffering: buffering)
     }

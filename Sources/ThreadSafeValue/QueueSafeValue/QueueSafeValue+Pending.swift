@@ -5,12 +5,11 @@
 extension QueueSafeValue {
     /// How many commands wait for their turn, be it as threads or for target queues.
     ///
-    /// A snapshot: it may have changed when it is read. Commands that were handed to their target queue, to run next, are
-    /// not counted any more.
+    /// A snapshot: it may have changed when it is read.
     ///
-    /// - Complexity: O(number of target queues that have commands).
+    /// - Complexity: O(1).
     public var pendingCommandCount: Int {
-        queue.storage.line.read { line in line.count }
+        queue.storage.withWaiters { $0.count }
     }
 
     /// How many commands of one priority wait for their turn.
@@ -19,6 +18,6 @@ extension QueueSafeValue {
     /// - Returns: a snapshot, as ``pendingCommandCount``.
     /// - Complexity: O(number of target queues that have commands).
     public func pendingCommandCount(_ priority: CommandPriority) -> Int {
-        queue.storage.line.read { line in line.count(of: priority) }
+        queue.storage.withWaiters { $0.count(of: priority) }
     }
 }

@@ -5,8 +5,9 @@
 extension QueueSafeValue {
     /// Lets commands wait until `resume()`; the one that runs completes.
     ///
-    /// Commands are accepted as before. Each call needs a ``resume()``; if the container goes away before, the commands
-    /// that it accepted run all the same. A waiting command of the thread that is to resume would wait for ever.
+    /// Commands are accepted as before. After this has returned, none begins whose handle says that it waits. Each call needs a
+    /// ``resume()``: when nobody holds the value any more who could call it, its pending commands answer
+    /// ``QueueSafeValueError/valueContainerDeinited``. A `wait` on the thread that is to resume would wait for ever.
     public func suspend() {
         queue.suspend()
     }

@@ -14,42 +14,36 @@ public import Dispatch
 /// counter.async(performIn: .main).lowestPriority.get { result in print(result) }
 /// ```
 ///
-/// The value lives as long as this object and the commands that it accepted. Schedules and priorities may be kept; they do
-/// not keep the value alive, and their commands then answer ``QueueSafeValueError/valueContainerDeinited``. So does
-/// a command on a temporary, `QueueSafeValue(value: 1).wait.highestPriority.get()`: hold the container in a variable.
-public final class QueueSafeValue<Value> {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+/// This is a handle: copies of it share the value, which lives as long as one of them, a schedule or a command that is kept,
+/// or a command that was accepted. So a command on a temporary or on an element of an array succeeds.
+public struct QueueSafeValue<Value> {
+    /// Commands that run on the calling thread, which waits for its turn.
+    public let wait: WaitSchedule<Value>
 
-    /// Creates a container around a value.
+    /// Creates a value.
     ///
     /// - Parameter value: the value that commands read and change from now on.
     public init(value: Value) {
-        queue = CommandQueue(value)
+        self.init(CommandQueue(value))
     }
 
-    /// Creates a container around a value, with bounds for what waits.
+    /// Creates a value with a bound for what waits.
     ///
     /// - Parameters:
     ///   - value: the value that commands read and change from now on.
     ///   - pendingCommandLimit: how many commands for target queues may wait. A further one is not accepted, and its completion
     ///     gets ``QueueSafeValueError/commandQueueFull``.
-    ///   - overtakingLimit: after being overtaken so often by commands of higher priority that came later, a command goes next,
-    ///     so that none starves; `nil` for never. It makes contended commands dearer: the turn is then always handed over in
-    ///     order.
-    public init(value: Value, pendingCommandLimit: Int = .max, overtakingLimit: Int? = nil) {
-        var patience = Patience()
-        patience.overtakings = overtakingLimit.map { UInt32(clamping: $0) }
-        queue = CommandQueue(value, patience: patience, limit: pendingCommandLimit)
+    public init(value: Value, pendingCommandLimit: Int) {
+        self.init(CommandQueue(value, limit: pendingCommandLimit))
     }
 
-    /// Creates a container with other bounds, for tests.
-    package init(value: Value, patience: Patience) {
-        queue = CommandQueue(value, patience: patience, limit: .max)
+    /// Creates a value with other bounds, for tests.
+    package init(value: Value, policy: HandoffPolicy) {
+        self.init(CommandQueue(value, policy: policy))
     }
 
-    deinit {
-        queue.close()
+    private init(_ queue: CommandQueue<Value>) {
+        wait = WaitSchedule(queue: queue)
     }
 }
 
@@ -57,11 +51,8 @@ public final class QueueSafeValue<Value> {
 extension QueueSafeValue: Sendable where Value: Sendable {}
 
 extension QueueSafeValue {
-    /// Commands that run on the calling thread, which waits for its turn.
     @inlinable
-    public var wait: WaitSchedule<Value> {
-        WaitSchedule(queue: queue)
-    }
+    var queue: CommandQueue<Value> { wait.queue }
 }
 
 extension QueueSafeValue {

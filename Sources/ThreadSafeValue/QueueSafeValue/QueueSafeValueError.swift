@@ -4,7 +4,7 @@
 
 /// Why a command of a queue-safe value has no result.
 public enum QueueSafeValueError: Error, Sendable {
-    /// The container that held the value (`QueueSafeValue` or another) was gone when the command was submitted.
+    /// The value was suspended and nobody held it any more, so nobody could resume it; the command's closure never runs.
     case valueContainerDeinited
 
     /// The closure that the command was to run is `nil`.
@@ -13,7 +13,7 @@ public enum QueueSafeValueError: Error, Sendable {
     /// The closure of the command threw `error`. Changes that it had made to the value stay.
     case unexpected(error: any Error)
 
-    /// The command waits for a value from inside a command of that value, on the same thread: it would wait forever.
+    /// The command waits for a value from inside a command of that value: it would wait for itself forever.
     case reentrantCommand
 
     /// Threads that use several values wait for each other in a circle, and this command would have closed it.
@@ -62,7 +62,7 @@ extension QueueSafeValueError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .valueContainerDeinited:
-            "The value is gone: its QueueSafeValue was deallocated before the command was submitted."
+            "The value was suspended and is gone: nobody held it any more who could resume it."
         case .commandClosureDeallocated:
             "The command has no closure to run: it is nil."
         case .unexpected(let error):

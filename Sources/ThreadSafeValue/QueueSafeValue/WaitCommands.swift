@@ -7,19 +7,28 @@ public typealias CommandCompletionClosure = @Sendable () -> Void
 
 /// The schedule of commands that run on the calling thread; the choice of their priority is next.
 public struct WaitSchedule<Value> {
-    // The only member. With a second one, the compiler counts a reference for each command.
-    @usableFromInline
-    let queue: CommandQueue<Value>
+    // Stored, as is the schedule in its value: of a structure that a property makes, the compiler counts a reference up and
+    // down at each command, which costs as much as the command.
+
+    /// Commands that go before all others.
+    public let highestPriority: WaitCommands<Value>
+
+    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own priority.
+    public let lowestPriority: WaitCommands<Value>
 
     @inlinable
     init(queue: CommandQueue<Value>) {
-        self.queue = queue
+        highestPriority = WaitCommands(queue: queue, priority: .highest, timeout: .max)
+        lowestPriority = WaitCommands(queue: queue, priority: .lowest, timeout: .max)
     }
 }
 
 extension WaitSchedule: Sendable where Value: Sendable {}
 
 extension WaitSchedule: CommandSchedule {
+    @inlinable
+    var queue: CommandQueue<Value> { highestPriority.queue }
+
     /// Commands of a given priority that wait.
     ///
     /// - Parameter priority: how early they get their turn.

@@ -26,12 +26,12 @@ final class Blocker: Sendable {
     }
 }
 
-extension Patience {
+extension HandoffPolicy {
     /// No bound passes during a test: order is pure order.
-    static var unbounded: Patience {
-        var patience = Patience()
-        patience.passing = 0
-        patience.keeping = 600_000_000_000
-        return patience
+    static var unbounded: HandoffPolicy {
+        var policy = HandoffPolicy()
+        policy.barging = 0
+        policy.keeping = 600_000_000_000
+        return policy
     }
 }

@@ -5,4 +5,4 @@
 import ThreadSafeValue
 
 /// What a submission returns, for tests that must store it.
-typealias HandleOfCommand = AsyncCommand
+typealias HandleOfCommand = CommandHandle

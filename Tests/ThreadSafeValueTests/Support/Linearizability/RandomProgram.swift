@@ -52,13 +52,13 @@ struct RandomProgram: Sendable {
     static let queues = 3
 
     let seed: UInt64
-    let patience: Patience
+    let policy: HandoffPolicy
     let threads: [[Step]]
 
     init(seed: UInt64, operations: Int = 24) {
         var random = SeededRandom(seed: seed)
         self.seed = seed
-        patience = Self.patience(using: &random)
+        policy = Self.policy(using: &random)
         let count = Int.random(in: 2...4, using: &random)
         threads = (0..<count).map { _ in Self.steps(operations / count, using: &random) }
     }
@@ -109,20 +109,20 @@ extension RandomProgram {
     }
 
     /// Mostly the bounds that users get; else such that rare paths become common.
-    private static func patience(using random: inout SeededRandom) -> Patience {
-        var patience = Patience()
+    private static func policy(using random: inout SeededRandom) -> HandoffPolicy {
+        var policy = HandoffPolicy()
         switch Int.random(in: 0..<8, using: &random) {
-        case 0: patience.passing = 0
-        case 1: patience.keeping = 0
-        case 2: patience.batch = 1
-        case 3: (patience.spins, patience.yields) = (0, 0)
+        case 0: policy.barging = 0
+        case 1: policy.keeping = 0
+        case 2: policy.batch = 1
+        case 3: (policy.spins, policy.yields) = (0, 0)
         case 4:
-            patience.passing = 0
-            patience.keeping = 1_000
-            patience.batch = 2
-            (patience.spins, patience.yields) = (0, 0)
+            policy.barging = 0
+            policy.keeping = 1_000
+            policy.batch = 2
+            (policy.spins, policy.yields) = (0, 0)
         default: break
         }
-        return patience
+        return policy
     }
 }

@@ -35,8 +35,8 @@ func work(nanoseconds: UInt64) {
 struct LibrarySubject: Subject {
     private let value: QueueSafeValue<Int>
 
-    init(_ patience: Patience) {
-        value = QueueSafeValue(value: 0, patience: patience)
+    init(_ policy: HandoffPolicy) {
+        value = QueueSafeValue(value: 0, policy: policy)
     }
 
     func suspend() { value.suspend() }
@@ -105,7 +105,7 @@ struct LibrarySubject: Subject {
         record.isAnswered(result, to: command)
     }
 
-    private func submit(_ async: AsyncCommands<Int>, _ command: Command, _ record: OperationRecord) -> HandleOfCommand {
+    private func submit(_ async: AsyncCommands<Int>, _ command: Command, _ record: OperationRecord) -> CommandHandle {
         let tell: @Sendable (Result<Int, QueueSafeValueError>) -> Void = { record.isAnswered($0, to: command) }
         switch command.form {
         case .get, .getInClosure, .map:

@@ -17,17 +17,22 @@ import Bionic
 /// The timers of all command queues, on one thread of their own, which starts with the first.
 ///
 /// Not on a dispatch queue: the timers are there for when the pools of threads are full.
-struct Timekeeper: Sendable {
-    static let shared = Timekeeper()
+struct TimerThread: Sendable {
+    static let shared = TimerThread()
 
     private struct Timer: Sendable {
         let time: UInt64
-        let fire: @Sendable () -> AnyObject?
+        let queue: QueueReference
 
-        // Not inlined, so that the caller has no other reference to what is left.
+        /// Tells the queue, if it is still there.
+        ///
+        /// - Returns: the queue. The reference may be the last one.
+        // Not inlined, so that the caller has no other reference to it.
         @inline(never)
-        func fireAndLeave() -> Unmanaged<AnyObject>? {
-            unsafe fire().map { unsafe .passRetained($0) }
+        func fire() -> Unmanaged<AnyObject>? {
+            guard let queue = queue.queue else { return nil }
+            queue.timerFired()
+            return unsafe .passRetained(queue)
         }
     }
 
@@ -40,8 +45,9 @@ struct Timekeeper: Sendable {
             while true {
                 let (due, next) = takeDue()
                 for timer in due {
-                    guard let left = unsafe timer.fireAndLeave() else { continue }
-                    nonisolated(unsafe) let last = unsafe left
+                    guard let queue = unsafe timer.fire() else { continue }
+                    // A value that goes away may run any code, so it goes on another thread.
+                    nonisolated(unsafe) let last = unsafe queue
                     DispatchQueue.global().async { unsafe last.release() }
                 }
                 if due.isEmpty { _ = parker.park(until: next) }
@@ -50,16 +56,13 @@ struct Timekeeper: Sendable {
     }
 }
 
-extension Timekeeper {
-    /// Calls `fire` once, soon after `time` of `now()`, on the timekeeper's thread. It must be brief.
-    ///
-    /// It returns the object that it was about. By then that reference may be the last, and an object may do anything when it
-    /// goes away, so it is let go on another thread.
-    func set(_ time: UInt64, fire: @escaping @Sendable () -> AnyObject?) {
+extension TimerThread {
+    /// Calls `timerFired` of a queue once, soon after `time` of `now()`, if the queue is still there.
+    func set(_ time: UInt64, for queue: QueueReference) {
         let isNext = timers.write { timers in
             // Times come nearly in order, so the place is near the front of what is left, which is short.
             let place = timers.firstIndex { $0.time <= time } ?? timers.endIndex
-            timers.insert(Timer(time: time, fire: fire), at: place)
+            timers.insert(Timer(time: time, queue: queue), at: place)
             return place == timers.count - 1
         }
         if isNext { parker.wake() }

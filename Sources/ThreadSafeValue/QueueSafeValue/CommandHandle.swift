@@ -6,8 +6,9 @@ import Dispatch
 
 /// A handle for a command that was submitted to a target queue: to cancel it, or to see whether it has begun.
 ///
-/// Keep it or not: the command runs all the same. A handle does not keep the value alive.
-public struct AsyncCommand: Sendable {
+/// Keep it or not: the command runs all the same. It does not keep the value alive, and keeps nothing of the command once that
+/// is over.
+public struct CommandHandle: Sendable {
     /// Where a command is in its life.
     public enum State: Sendable {
         /// It waits for its turn.
@@ -16,51 +17,55 @@ public struct AsyncCommand: Sendable {
         case started
         /// It was cancelled before it started.
         case cancelled
-        /// It was not accepted; its completion got the reason.
+        /// It was not accepted, or went with its suspended value; its completion got the reason.
         case refused
     }
 
-    @usableFromInline
-    let accepted: Accepted?
+    private let accepted: Accepted?
 
-    @usableFromInline
     struct Accepted: Sendable {
         let command: PendingCommand
-        let line: Protected<WaitingLine>
+        let reference: QueueReference
     }
 
-    @usableFromInline
-    init(_ accepted: Accepted?) {
+    init(_ accepted: Accepted) {
         self.accepted = accepted
+    }
+
+    private init() {
+        accepted = nil
     }
 }
 
-extension AsyncCommand {
+extension CommandHandle {
+    /// The handle of a command that was not accepted.
+    @usableFromInline
+    static var refused: CommandHandle { CommandHandle() }
+
     /// Where the command is in its life now.
     public var state: State {
         guard let accepted else { return .refused }
-        return accepted.line.read { _ in
-            switch accepted.command.currentState {
-            case .waiting: .waiting
-            case .started: .started
-            case .cancelled: .cancelled
-            }
+        return switch accepted.reference.state(of: accepted.command) {
+        case .waiting: .waiting
+        case .started: .started
+        case .cancelled: .cancelled
+        case .refused: .refused
         }
     }
 
     /// Takes the command out, unless it has started.
     ///
     /// Its closure is never called then, and its completion gets ``QueueSafeValueError/cancelled`` on the target queue; that of
-    /// a `get` without one gets it in its closure. O(1).
+    /// a `get` without one gets it in its closure.
     ///
     /// - Returns: `true` if this call cancelled the command; `false` if it had started or was cancelled or refused before.
+    /// - Complexity: O(log number of target queues that have commands).
     @discardableResult
     public func cancel() -> Bool {
-        guard let accepted, let place = accepted.line.write({ $0.cancel(accepted.command) }) else { return false }
-        place.queue?.settleLine()
-        if case .readThen(let tell)? = unsafe accepted.command.takeWork()?(nil) {
-            let tell = Told(tell: tell)
-            place.target.async { tell.tell() }
+        guard let accepted, let target = accepted.reference.queue?.cancel(accepted.command) else { return false }
+        if let tell = accepted.command.refuse(.cancelled) {
+            let told = Told(tell: tell)
+            target.async { told.tell() }
         }
         return true
     }

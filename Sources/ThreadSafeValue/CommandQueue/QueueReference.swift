@@ -1,0 +1,39 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+
+/// A command queue, whatever its value, as the handles of its commands and the timers see it.
+protocol AnyCommandQueue: AnyObject {
+    /// Takes a command out of the line, unless it has begun.
+    ///
+    /// - Returns: the target queue, where its caller is to be told; `nil` if it was too late.
+    func cancel(_ command: PendingCommand) -> DispatchQueue?
+
+    func state(of command: PendingCommand) -> PendingCommand.State
+
+    /// The time of the successor is over.
+    func timerFired()
+}
+
+/// What handles and timers keep instead of the queue, which goes away while they are kept.
+///
+/// `@unchecked Sendable`: the reference is written once, before this is shared.
+@usableFromInline
+final class QueueReference: @unchecked Sendable {
+    weak private(set) var queue: (any AnyCommandQueue)?
+
+    /// Guards the state of commands that are refused because the queue goes away.
+    let lock = PlatformLock()
+
+    init(to queue: any AnyCommandQueue) {
+        self.queue = queue
+    }
+}
+
+extension QueueReference {
+    func state(of command: PendingCommand) -> PendingCommand.State {
+        queue?.state(of: command) ?? lock.around { command.currentState }
+    }
+}

@@ -1,0 +1,65 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// An async body that has a turn across suspensions, on whatever threads it and the tasks below it run.
+///
+/// `@unchecked Sendable`: `place` is written before the body begins, and the body is all that reads it.
+@safe
+final class TaskBody: @unchecked Sendable {
+    /// The body in the turn word. There was none with its number before.
+    let holder: UInt64
+
+    /// The body that this one is in.
+    private let outer: TaskBody?
+
+    /// Where the task keeps `innermost` while it runs the body.
+    private var place: UnsafeRawPointer?
+
+    init() {
+        holder = Self.made.write { made in
+            made += 1
+            return TurnWord.task | made << 8
+        }
+        outer = Self.current
+    }
+}
+
+extension TaskBody {
+    private static let made = Protected(UInt64(0))
+
+    @TaskLocal private static var innermost: TaskBody?
+
+    /// The innermost body that the current task is part of: the task that runs it, or a child that it awaits.
+    ///
+    /// A `Task { }` that a body starts inherits the task's locals too, but the body need not await it, so it may wait for the
+    /// turn. It has a copy of them, whereas a child looks into those of its parent: the place tells which.
+    static var current: TaskBody? {
+        guard let body = innermost, unsafe body.place == placeOfInnermost else { return nil }
+        return body
+    }
+
+    /// Runs `operation` as this body.
+    func run(_ operation: () async throws -> Void) async throws {
+        try await Self.$innermost.withValue(self) {
+            unsafe place = Self.placeOfInnermost
+            try await operation()
+        }
+    }
+
+    /// Whether this body has a turn, or one that it is in.
+    func isPart(of holder: UInt64) -> Bool {
+        holder == self.holder || outer?.isPart(of: holder) == true
+    }
+
+    /// This body and those that it is in, as holders of turns.
+    var holders: [UInt64] { [holder] + (outer?.holders ?? []) }
+
+    private static var placeOfInnermost: UnsafeRawPointer? {
+        unsafe taskLocalPlace(unsafeBitCast($innermost, to: UnsafeRawPointer.self))
+    }
+}
+
+// What `TaskLocal.get()` calls, inlined into programs, to find the value that it then copies.
+@_silgen_name("swift_task_localValueGet")
+private func taskLocalPlace(_ key: UnsafeRawPointer) -> UnsafeRawPointer?

@@ -1,0 +1,40 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Bionic)
+import Bionic
+#else
+#error("ThreadSafeValue needs the threads of the system.")
+#endif
+
+/// The command with which each thread waits. A thread stands in one line at a time, so it has one for its life, and to wait
+/// allocates nothing.
+enum ThreadWaiter {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let code = unsafe pthread_key_create(&key) { waiter in
+            let waiter: UnsafeMutableRawPointer? = unsafe waiter
+            if let waiter = unsafe waiter { unsafe Unmanaged<PendingCommand>.fromOpaque(waiter).release() }
+        }
+        if code != 0 { fatalError("ThreadSafeValue: pthread_key_create failed with code \(code)") }
+        return key
+    }()
+
+    /// The command of the calling thread.
+    static var current: PendingCommand {
+        if let waiter = unsafe pthread_getspecific(key) {
+            return unsafe Unmanaged<PendingCommand>.fromOpaque(waiter).takeUnretainedValue()
+        }
+        let waiter = PendingCommand(of: Parker())
+        let code = unsafe pthread_setspecific(key, Unmanaged.passRetained(waiter).toOpaque())
+        if code != 0 { fatalError("ThreadSafeValue: pthread_setspecific failed with code \(code)") }
+        return waiter
+    }
+}

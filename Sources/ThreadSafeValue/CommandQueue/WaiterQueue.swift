@@ -1,0 +1,284 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+package import Dispatch
+
+/// The commands that wait for the turn, in order, and the successor: the decisions of the command queue.
+///
+/// A pure struct without locks or atomics. `CommandQueue` calls it under the lock of the line, publishes `summary` in the
+/// turn word, and performs the `Effects` after the lock is free.
+///
+/// Invariants, whenever the lock is free:
+/// - (true successor) The successor is the front's thread or lane, or there is none.
+/// - (progress) If the turn is free, somebody waits and the value is not suspended, there is a successor, and it is on its
+///   way: a thread that was woken, or a lane that has a block.
+/// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer runs.
+package struct WaiterQueue {
+    /// Who takes the turn next. It does not have it: a more urgent command that comes first may take it.
+    package enum Successor {
+        case thread(PendingCommand)
+        case lane(Lane)
+    }
+
+    /// What is to be done once the lock is free.
+    package struct Effects {
+        package var wake: Parker?
+        package var dispatch: Lane?
+        /// Lanes whose blocks are dispatched early, to see whether their queues stand still too.
+        package var probes: [Lane] = []
+        package var timer: UInt64?
+        package init() {}
+    }
+
+    private let policy: HandoffPolicy
+    private var threads = PriorityFIFO()
+    private var lanes = LaneHeap()
+    private var lanesByTarget: [UInt: Lane] = [:]
+    private var latestLane: Lane?
+    private var lastArrival: UInt64 = 0
+    private var timerIsRunning = false
+
+    /// How many commands of target queues wait, those of overdue lanes too.
+    package private(set) var laneCommandCount = 0
+
+    /// How many calls of `suspend` no `resume` has answered yet. While there are any, there is no successor.
+    var suspensions = 0
+
+    /// Somebody listens to the changes of the value.
+    var isObserved = false
+
+    /// The successor is awake and looks for the turn: none of its equals may barge.
+    private var successorIsLooking = false
+
+    package private(set) var successor: Successor? {
+        didSet { successorIsLooking = false }
+    }
+
+    package init(policy: HandoffPolicy) {
+        self.policy = policy
+    }
+}
+
+// What the turn word and the deadline say of the line.
+
+extension WaiterQueue {
+    /// The command whose turn is next. O(1).
+    package var front: PendingCommand? {
+        guard let first = lanes.front?.first else { return threads.first }
+        guard let thread = threads.first else { return first }
+        return thread.precedes(first) ? thread : first
+    }
+
+    var isSuspended: Bool { suspensions > 0 }
+
+    /// The turn word for a holder.
+    func summary(holder: UInt64) -> TurnWord {
+        TurnWord(
+            holder: holder,
+            waiting: front?.priority.level ?? 0,
+            hasSuccessor: successor != nil,
+            isSuspended: isSuspended,
+            isObserved: isObserved
+        )
+    }
+
+    /// Until when newcomers may barge past the front.
+    package var bargingDeadline: BargingDeadline {
+        guard let front, !successorIsLooking else { return .none }
+        return unsafe BargingDeadline(front.priority, until: front.arrival &+ policy.barging)
+    }
+
+    /// How many commands of a priority wait in line.
+    package func count(of priority: CommandPriority) -> Int {
+        lanesByTarget.values.reduce(threads.count(of: priority)) { count, lane in count + lane.count(of: priority) }
+    }
+
+    /// How many commands wait in line.
+    package var count: Int { threads.count + laneCommandCount }
+
+    /// Whether a lane that has run so many commands in one go may run another.
+    package func mayGoOn(after count: Int) -> Bool { count < policy.batch }
+
+    /// All that wait for target queues, in no order.
+    var allLanes: [Lane] { Array(lanesByTarget.values) }
+}
+
+// Commands come and go.
+
+extension WaiterQueue {
+    /// Puts the command of a thread at the end of the line, behind all of its priority.
+    package mutating func append(_ command: PendingCommand, on thread: UInt64 = 0) {
+        command.append(at: nextArrival(now()))
+        threads.append(command)
+        // A lane whose block is below this on the thread's stack cannot come.
+        if case .lane(let lane) = successor, lane.isBlocked(on: thread) {
+            lane.leave()
+            successor = nil
+        }
+    }
+
+    /// Puts a command for a target queue at the end of the line, behind all of its priority.
+    ///
+    /// - Returns: the command.
+    package mutating func append(
+        _ priority: CommandPriority,
+        for target: DispatchQueue,
+        work: @escaping PendingCommand.Work
+    ) -> PendingCommand {
+        let lane = lane(for: target)
+        let command = PendingCommand(priority, in: lane, work: work)
+        // In a backlog the clock is not asked: an older arrival only ends barging earlier.
+        command.append(at: nextArrival(lane.isEmpty ? now() : 0))
+        lane.append(command)
+        laneCommandCount += 1
+        lanes.update(lane)
+        return command
+    }
+
+    /// Takes a command out of the line.
+    package mutating func remove(_ command: PendingCommand) {
+        guard let lane = unsafe command.lane else { return threads.remove(command) }
+        lane.remove(command)
+        laneCommandCount -= 1
+        lanes.update(lane)
+        forgetIfIdle(lane)
+    }
+
+    /// The lane for a target queue.
+    private mutating func lane(for target: DispatchQueue) -> Lane {
+        let identity = target.identity
+        if let latestLane, latestLane.identity == identity { return latestLane }
+        let lane = lanesByTarget[identity] ?? Lane(target: target, keeping: policy.keeping)
+        lanesByTarget[identity] = lane
+        latestLane = lane
+        return lane
+    }
+
+    private mutating func forgetIfIdle(_ lane: Lane) {
+        // Not another lane for the same queue, made when this one had been forgotten.
+        guard lane.isIdle, lanesByTarget[lane.identity] === lane else { return }
+        lanesByTarget[lane.identity] = nil
+        if latestLane === lane { latestLane = nil }
+    }
+
+    private mutating func nextArrival(_ time: UInt64) -> UInt64 {
+        lastArrival = max(lastArrival + 1, time)
+        return lastArrival
+    }
+}
+
+// The successor arrives.
+
+extension WaiterQueue {
+    /// The successor is here and the turn is taken.
+    ///
+    /// To wake it cost far more than most commands take, so it stays the successor for a moment, in which none of its equals
+    /// may barge, and looks again.
+    ///
+    /// - Returns: whether it is still the successor.
+    package mutating func successorLooks(_ command: PendingCommand) -> Bool {
+        successorIsLooking = successor.is(command) && !isSuspended
+        return successorIsLooking
+    }
+
+    /// A command's thread or lane is not on its way any more.
+    package mutating func successorGoes(_ command: PendingCommand) {
+        if successor.is(command) { successor = nil }
+    }
+
+    /// A block of a lane runs, for the first time or again.
+    ///
+    /// - Returns: whether it is the lane's block still.
+    package mutating func arrive(_ lane: Lane, block: UInt64, on thread: UInt64) -> Bool {
+        guard lane.blockNumber == block else { return false }
+        let time = now()
+        if case .dispatched(let start) = lane.block { lane.adapt(to: time - start, policy) }
+        // It may have been given up, and the lane forgotten.
+        if !lane.isEmpty || lane.hasBlock { lane.arrive(at: time, on: thread) }
+        lanes.update(lane)
+        return true
+    }
+
+    /// A lane's block gives the turn back, and comes again by itself when it has done what must be done without.
+    package mutating func pause(_ lane: Lane, on thread: UInt64) {
+        lane.arrive(at: now(), on: thread)
+    }
+
+    /// A lane's block is over.
+    package mutating func leave(_ lane: Lane) {
+        lane.leave()
+        if case .lane(let other) = successor, other === lane { successor = nil }
+        forgetIfIdle(lane)
+    }
+
+    /// The timer that `Effects` asked for has fired.
+    package mutating func timerFired() {
+        timerIsRunning = false
+    }
+}
+
+// The successor is chosen.
+
+extension WaiterQueue {
+    /// Makes the invariants true after any change, for a turn that is free or not.
+    package mutating func chooseSuccessor(turnIsFree: Bool, _ effects: inout Effects) {
+        // Not of a lane whose block is yet to be dispatched: time may pass while the word is exchanged in a loop.
+        if effects.dispatch == nil { giveUpLateBlock(&effects) }
+        let front = self.front
+        if let front, successor.is(front), !isSuspended {
+            // On its way already.
+        } else {
+            successor = nil
+            if turnIsFree, !isSuspended, let front { summon(front, &effects) }
+        }
+        if case .lane(let lane) = successor, !timerIsRunning, mayGiveUp(lane) {
+            timerIsRunning = true
+            effects.timer = lane.deadline(now: now())
+        }
+    }
+
+    private mutating func summon(_ front: PendingCommand, _ effects: inout Effects) {
+        guard let lane = unsafe front.lane else {
+            successor = .thread(front)
+            effects.wake = front.parker
+            return
+        }
+        successor = .lane(lane)
+        if !lane.hasBlock {
+            lane.dispatch(at: now())
+            effects.dispatch = lane
+        }
+    }
+
+    /// A lane whose block does not come in time loses its place, or its block, if that runs and does something else.
+    private mutating func giveUpLateBlock(_ effects: inout Effects) {
+        guard case .lane(let lane) = successor, mayGiveUp(lane) else { return }
+        let time = now()
+        guard time >= lane.deadline(now: time) else { return }
+        successor = nil
+        if lane.isPresent { return lane.leave() }
+        lane.isOverdue = true
+        lanes.update(lane)
+        // All queues that stand still do so at once.
+        lanes.forEach { other in
+            guard !other.hasBlock else { return }
+            other.dispatch(at: time)
+            effects.probes.append(other)
+        }
+    }
+
+    private func mayGiveUp(_ lane: Lane) -> Bool {
+        lane.isPresent || !threads.isEmpty || lanes.count > (lane.place == nil ? 0 : 1)
+    }
+}
+
+extension Optional<WaiterQueue.Successor> {
+    fileprivate func `is`(_ command: PendingCommand) -> Bool {
+        switch self {
+        case .thread(let thread): thread === command
+        case .lane(let lane): unsafe lane === command.lane
+        case nil: false
+        }
+    }
+}
