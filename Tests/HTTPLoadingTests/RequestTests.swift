@@ -79,6 +79,10 @@ struct RequestTests {
         door.open()
         #expect(mock.settle())
         #expect(mock.transport.tasks.first?.calls == [.cancel])
+        // It is forgotten in the line of its handlers, and this one comes after that.
+        let handled = DispatchGroup()
+        request.response(on: .global(), in: handled) { _ in }
+        #expect(handled.isEmptySoon())
         #expect(mock.session[1] == nil)
     }
 

@@ -93,6 +93,43 @@ struct SessionTests {
         #expect(seen.wrappedValue == 20)
     }
 
+    @Test(
+        "The completion of cancelAll comes after the handlers of a request that was cancelled before its task was made",
+        arguments: [false, true]
+    )
+    func cancelledEarly(isHandledLate: Bool) {
+        let (mayMake, mayEnd, handled, notified) = (Door(), Door(), Door(), Door())
+        let log = Protected<[String]>([])
+        let mock = MockSession { #expect(mayMake.isOpenSoon()) }
+        let handle: @Sendable (HTTPResult) -> Void = { result in
+            #expect(mayEnd.isOpenSoon())
+            log.append("handled")
+            handled.open()
+        }
+        let request = mock.session.request(anyRequest)
+        if isHandledLate {
+            // It has its task by then, and has been let go.
+            mayMake.open()
+            request.cancel()
+            #expect(mock.settle())
+            request.response(on: .global(), completion: handle)
+        } else {
+            request.response(on: .global(), completion: handle).cancel()
+            mayMake.open()
+            #expect(mock.settle())
+        }
+        mock.session.cancelAll {
+            log.append("all cancelled")
+            notified.open()
+        }
+        // What the session did too early is done now.
+        for _ in 0..<3 { #expect(mock.settle()) }
+        mayEnd.open()
+        #expect(handled.isOpenSoon())
+        #expect(notified.isOpenSoon())
+        #expect(log.wrappedValue == ["handled", "all cancelled"])
+    }
+
     @Test("An error skips processing")
     func errors() {
         let mock = MockSession()

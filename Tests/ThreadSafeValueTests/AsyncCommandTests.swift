@@ -91,7 +91,7 @@ struct AsyncCommandTests {
 
     @Test func `A handle does not keep the value alive, and works after it is gone`() {
         weak var object: Marker?
-        var handle: CommandHandle?
+        var handle: HandleOfCommand?
         do {
             let value = QueueSafeValue(value: Marker())
             object = (try? value.wait.highestPriority.get().get())

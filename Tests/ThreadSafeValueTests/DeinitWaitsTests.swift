@@ -37,6 +37,8 @@ struct DeinitWaitsTests {
                     group.leave()
                 }
             }
+            // Each that waits needs a thread of the pool, and `done` another.
+            let count = way == .completed ? 1 : count
             for _ in 0..<count {
                 let commands = value.async(performIn: queue).lowestPriority
                 switch way {
@@ -66,6 +68,6 @@ struct DeinitWaitsTests {
             }
             return told.entries
         }
-        #expect(told == Array(repeating: true, count: count))
+        #expect(told == Array(repeating: true, count: way == .completed ? 1 : count))
     }
 }

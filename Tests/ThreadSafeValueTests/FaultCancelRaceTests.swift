@@ -48,11 +48,11 @@ struct FaultCancelRaceTests {
 ///
 /// `@unchecked Sendable`: given to one thread, and used by nobody else from then on.
 private final class Handles: @unchecked Sendable {
-    private var list: [CommandHandle]
+    private var list: [HandleOfCommand]
 
-    init(_ list: [CommandHandle]) {
+    init(_ list: [HandleOfCommand]) {
         self.list = list
     }
 
-    func takeLast() -> CommandHandle? { list.popLast() }
+    func takeLast() -> HandleOfCommand? { list.popLast() }
 }

@@ -18,6 +18,7 @@ struct LockMistakeTests {
             lock.lock()
         }
         #expect(result.crashMessage.contains("takes a lock that it already holds"))
+        #expect(result.crashMessage.contains("held across an `await`"))
     }
 
     @Test("So does one that had the lock with tryLock()", arguments: CheckedLock.allCases)

@@ -40,6 +40,25 @@ struct ProtectedArticleTests {
         #expect(download.progress.names.count == 4)
     }
 
+    @Test("In place")
+    func inPlace() {
+        let journal = Protected(Journal())
+        journal.lines.append("opened")
+        journal.shown.append("Emma")
+        journal.write { $0.shown.append("Emma") }
+        #expect(journal.lines == ["opened", "shown: 1", "shown: 2"])
+
+        let tokens = Protected(Tokens())
+        tokens.write { $0.all["a"] = Token() }
+        tokens.current = nil
+        _ = tokens.write { $0.all.removeValue(forKey: "a") }
+        #expect(tokens.all.isEmpty)
+
+        let body = Protected<[UInt8]?>([])
+        body.append([72, 105])
+        #expect(body.wrappedValue == [72, 105])
+    }
+
     @Test("One step or several")
     func oneStep() {
         let progress = Progress()
@@ -105,11 +124,7 @@ struct ProtectedArticleTests {
         let jobs = Protected([String]())
 
         @Sendable func nextJob() -> String {
-            while true {
-                jobs.wait { !$0.isEmpty }
-                let job = jobs.write { $0.isEmpty ? nil : $0.removeFirst() }
-                if let job { return job }
-            }
+            jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
         }
         let done = Protected([String]())
         let workers = (0..<2).map { _ in RunningThread { done.append(nextJob()) } }
@@ -246,4 +261,18 @@ private struct Handler: Sendable {
 
 private func load(_ titles: inout [String]) async {
     titles.append("Persuasion")
+}
+
+private struct Journal: Sendable {
+    var lines = [String]()
+    var shown = [String]() {
+        didSet { lines.append("shown: \(shown.count)") }
+    }
+}
+
+private final class Token: Sendable {}
+
+private struct Tokens: Sendable {
+    var current: Token?
+    var all = [String: Token]()
 }

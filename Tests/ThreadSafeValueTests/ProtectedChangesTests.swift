@@ -253,24 +253,24 @@ struct ProtectedChangesTests {
     @Test("A value is listened to as long as a sequence or an iterator lives, and costs nothing after that")
     func unlisted() async {
         let number = Protected(0)
-        #expect(!number.isAttended)
+        #expect(!number.hasWaiters)
         do {
             let changes = number.changes
-            #expect(number.isAttended)
+            #expect(number.hasWaiters)
             var iterator = changes.makeAsyncIterator()
             number.wrappedValue = 1
             _ = await iterator.next()
             let other = number.changes
-            #expect(number.isAttended)
+            #expect(number.hasWaiters)
             withExtendedLifetime((changes, other, iterator)) {}
         }
-        #expect(!number.isAttended)
+        #expect(!number.hasWaiters)
         _ = number.wait(until: { $0 == 9 }, timeout: .milliseconds(1))
-        #expect(!number.isAttended)
+        #expect(!number.hasWaiters)
         number.read { _ in
             RunningThread { #expect(number.write(timeout: .milliseconds(1)) { $0 = 5 } == nil) }.join()
         }
-        #expect(!number.isAttended)
+        #expect(!number.hasWaiters)
     }
 
     @Test("A sequence doesn't keep its value alive, and all that it kept goes with it")
@@ -286,25 +286,6 @@ struct ProtectedChangesTests {
             withExtendedLifetime(changes) {}
         }
         #expect(tally.alive == 0)
-    }
-
-    @Test("A mailbox keeps the newest in order, as a plain list does")
-    func mailbox() {
-        var random = SeededRandom()
-        for capacity in [1, 2, 3, 7, 300, 1_000, .max] {
-            var (mailbox, model) = (Mailbox<Int>(capacity: capacity), [Int]())
-            for count in 0..<6_000 {
-                // It fills up for a while, then it becomes empty.
-                if Int.random(in: 0..<4, using: &random) < (count % 2_000 < 1_000 ? 3 : 1) {
-                    model.append(count)
-                    let expected = model.count > capacity ? model.removeFirst() : nil
-                    #expect(mailbox.put(count) == expected, "TEST_SEED=\(random.seed)")
-                } else {
-                    #expect(mailbox.take() == (model.isEmpty ? nil : model.removeFirst()), "TEST_SEED=\(random.seed)")
-                }
-                #expect(mailbox.isEmpty == model.isEmpty, "TEST_SEED=\(random.seed)")
-            }
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Foundation
 import Testing
 import ThreadSafeValue
 
@@ -51,6 +52,36 @@ struct ProtectedCollectionsTests {
             #expect(pairs.read { $0.filter { $0.thread == index }.map(\.turn) } == Array(0..<2_000))
         }
         #expect(optional.read { $0?.count } == 8_000)
+    }
+
+    @Test("A collection that is appended without a label to one that may be absent is appended, and nil stays nil")
+    func appendsWithoutLabel() {
+        let bytes = Protected<[UInt8]?>([1])
+        let piece: [UInt8] = [2, 3]
+        bytes.append(piece)
+        bytes.append(4)
+        #expect(bytes.wrappedValue == [1, 2, 3, 4])
+        let data = Protected<Data?>(Data([1]))
+        data.append(Data([2, 3]))
+        #expect(data.wrappedValue == Data([1, 2, 3]))
+        let text = Protected<String?>("a")
+        text.append("b")
+        text.append("cd" as String)
+        #expect(text.wrappedValue == "abcd")
+        let absent = Protected<Data?>(nil)
+        absent.append(Data([1]))
+        #expect(absent.wrappedValue == nil)
+    }
+
+    @Test("Where a collection is also an element, appending it appends one element")
+    func appendsElement() {
+        let lists = Protected<[Any]?>([])
+        lists.append([1, 2])
+        #expect(lists.read { $0?.count } == 1)
+        let nested = Protected<[[Int]]?>([])
+        nested.append([1, 2])
+        nested.append([[3], [4]])
+        #expect(nested.wrappedValue == [[1, 2], [3], [4]])
     }
 
     @Test("Random appends, removals and replacements agree with a plain array")

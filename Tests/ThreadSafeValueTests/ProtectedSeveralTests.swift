@@ -104,6 +104,84 @@ struct ProtectedSeveralTests {
         #expect(withLocked { _ in 3 } == 3)
     }
 
+    @Test("Closures of one expression compile for any number of values, with a parameter for each up to four")
+    func oneExpression() {
+        let (one, two, three, four, five) = (Protected(1), Protected(2), Protected(3), Protected(4), Protected(5))
+        #expect(withLocked(one, two) { $0 + $1 } == 3)
+        #expect(withLocked(one, two, three) { $0 + $1 + $2 } == 6)
+        #expect(withLocked(one, two, three, four) { $0 + $1 + $2 + $3 } == 10)
+        let sum = withLocked(one, two, three, four) { one, two, three, four in one + two + three + four }
+        #expect(sum == 10)
+        let first = withLocked(one, two, three, four) { values in values.0 }
+        #expect(first == 1)
+        let sumOfFive = withLocked(one, two, three, four, five) { (values: inout (Int, Int, Int, Int, Int)) in
+            values.0 + values.1 + values.2 + values.3 + values.4
+        }
+        #expect(sumOfFive == 15)
+        withLocked(four, one, three, two) { four, _, _, two in Swift.swap(&four, &two) }
+        #expect(four.wrappedValue == 2)
+    }
+
+    @Test("A list of values is changed in place, as one array, and listeners hear of each")
+    func list() async {
+        let accounts = (0..<5).map { Protected([100 + $0]) }
+        let addresses = accounts.map { $0.read(\.address) }
+        let changes = accounts[3].changes
+        let sum = withLocked(accounts) { accounts in
+            accounts[0][0] -= 10
+            accounts[3][0] += 10
+            return accounts.reduce(0) { $0 + $1[0] }
+        }
+        #expect(sum == 510)
+        #expect(accounts[0].wrappedValue == [90])
+        #expect(accounts[3].wrappedValue == [113])
+        #expect(accounts.map { $0.read(\.address) } == addresses)
+        var iterator = changes.makeAsyncIterator()
+        #expect(await iterator.next() == [113])
+        #expect(withLocked([Protected<Int>]()) { $0.count } == 0)
+        #expect(throws: Failed()) {
+            try withLocked(accounts) { accounts throws(Failed) in
+                accounts[1] = []
+                throw Failed()
+            }
+        }
+        #expect(accounts[1].tryRead { $0 } == [])
+    }
+
+    @Test("Lists in all orders on many threads keep every value, and don't hang")
+    func listsCross() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 60)
+            let accounts = (0..<6).map { _ in Protected(100) }
+            onThreads(4) { index in
+                var random = SplitRandom(state: UInt64(index))
+                for _ in 0..<3_000 {
+                    let few = Array(accounts.shuffled(using: &random).prefix(Int.random(in: 1...6, using: &random)))
+                    withLocked(few) { few in
+                        few[0] -= few.count
+                        for account in few.indices { few[account] += 1 }
+                    }
+                }
+            }
+            precondition(accounts.map(\.wrappedValue).reduce(0, +) == 600)
+        }
+    }
+
+    @Test("A list that names one value twice crashes with a message, and so does a closure that changes its length")
+    func wrongLists() async throws {
+        let twice = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            giveUp(afterSeconds: 20)
+            let (value, other) = (Protected(1), Protected(2))
+            withLocked([value, other, value]) { _ in }
+        }
+        #expect(twice.crashMessage.contains("names one value twice"))
+        let longer = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            giveUp(afterSeconds: 20)
+            withLocked([Protected(1)]) { $0.append(2) }
+        }
+        #expect(longer.crashMessage.contains("changed the number of the values"))
+    }
+
     @Test("What the closure throws comes out typed, frees the locks, and keeps the changes")
     func throwing() {
         let (first, second, third) = (Protected(1), Protected(2), Protected([3]))

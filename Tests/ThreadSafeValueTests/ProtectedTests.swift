@@ -103,6 +103,20 @@ struct ProtectedTests {
         #expect(before == (state.read { $0.names.address }, names.read { $0.address }))
     }
 
+    @Test("A stored member is changed in place; one with an observer is copied out and in again, but not in write")
+    func observedMembers() {
+        let lists = Protected(Lists())
+        let addresses = lists.read { ($0.stored.address, $0.observed.address) }
+        lists.stored[0] = 1
+        lists.write { $0.observed[0] = 1 }
+        #expect(lists.read { $0.stored.address } == addresses.0)
+        #expect(lists.read { $0.observed.address } == addresses.1)
+        lists.observed[0] = 2
+        #expect(lists.read { $0.observed.address } != addresses.1)
+        #expect(lists.stored[0] == 1)
+        #expect(lists.observed[0] == 2)
+    }
+
     @Test("An in-place change that throws frees the lock")
     func throwingChange() {
         let state = Protected(State())
@@ -406,5 +420,13 @@ extension Protected {
     /// Whether some thread holds the lock now.
     var isLocked: Bool {
         debugDescription == "Protected(locked)"
+    }
+}
+
+/// A list that is stored, and one that is observed.
+private struct Lists: Sendable {
+    var stored = Array(0..<1_000)
+    var observed = Array(0..<1_000) {
+        didSet {}
     }
 }

@@ -114,12 +114,17 @@ struct QueueSafeValuePlaceTests {
             kept.set(manualCompletion: nil, completion: tell)
             kept.get(manualCompletion: nil, completion: tell)
             group.wait()
-            let gone = QueueSafeValue(value: 0).async(performIn: queue).highestPriority
             for _ in 0..<4 { group.enter() }
-            gone.get(completion: tell)
-            gone.set(newValue: 1, completion: tell)
-            gone.set(accessClosure: { $0 += 1 }, completion: tell)
-            gone.set(manualCompletion: { _, done in done() }, completion: tell)
+            // Suspended, and let go.
+            do {
+                let value = QueueSafeValue(value: 0)
+                value.suspend()
+                let commands = value.async(performIn: queue).highestPriority
+                commands.get(completion: tell)
+                commands.set(newValue: 1, completion: tell)
+                commands.set(accessClosure: { $0 += 1 }, completion: tell)
+                commands.set(manualCompletion: { _, done in done() }, completion: tell)
+            }
             group.wait()
             return withExtendedLifetime(value) { answers.entries }
         }

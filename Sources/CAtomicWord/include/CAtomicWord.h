@@ -24,6 +24,10 @@ static inline uint64_t catomic_word_load_relaxed(const catomic_word *_Nonnull wo
     return atomic_load_explicit((const _Atomic(uint64_t) *)&word->bits, memory_order_relaxed);
 }
 
+static inline uint64_t catomic_word_load_acquire(const catomic_word *_Nonnull word) {
+    return atomic_load_explicit((const _Atomic(uint64_t) *)&word->bits, memory_order_acquire);
+}
+
 static inline void catomic_word_store_relaxed(catomic_word *_Nonnull word, uint64_t bits) {
     atomic_store_explicit(CATOMIC_WORD(word), bits, memory_order_relaxed);
 }

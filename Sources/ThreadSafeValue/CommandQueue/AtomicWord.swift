@@ -26,6 +26,9 @@ struct AtomicWord {
     init(_ storage: UnsafeMutablePointer<Storage>) {
         unsafe self.storage = storage
     }
+
+    /// Where the word is.
+    var address: UInt { unsafe UInt(bitPattern: storage) }
 }
 
 extension AtomicWord {
@@ -33,6 +36,12 @@ extension AtomicWord {
     @inlinable
     func load() -> UInt64 {
         unsafe catomic_word_load_relaxed(storage)
+    }
+
+    /// The word as it is now; what was written before the word was released is visible.
+    @inlinable
+    func loadAcquiring() -> UInt64 {
+        unsafe catomic_word_load_acquire(storage)
     }
 
     /// Replaces the word, without any order to other memory.
@@ -80,10 +89,14 @@ extension AtomicWord {
             // Another thread was faster.
             unsafe made.release()
         }
-        let bits = load()
-        // Changes nothing, but makes visible what the maker has written.
-        _ = exchangeAcquiring(bits, for: bits)
-        return unsafe Self.unmanaged(bits).takeUnretainedValue()
+        return unsafe object().unsafelyUnwrapped
+    }
+
+    /// The object that the word keeps, if there is one.
+    @inlinable
+    func object<Object: AnyObject>() -> Object? {
+        let bits = loadAcquiring()
+        return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeUnretainedValue()
     }
 
     /// The object that the word has kept; there must be one. Nobody may use the word any more.
@@ -91,7 +104,8 @@ extension AtomicWord {
         unsafe Self.unmanaged(load()).takeRetainedValue()
     }
 
-    private static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
+    @inlinable
+    static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
         unsafe .fromOpaque(UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped)
     }
 }

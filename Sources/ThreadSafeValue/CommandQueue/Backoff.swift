@@ -23,11 +23,11 @@ struct Backoff {
     /// No look but the first.
     static var none: Backoff { Backoff(spins: 0, yields: 0) }
 
+    /// The same, but without letting other threads run.
+    var keepingProcessor: Backoff { Backoff(spins: spins, yields: 0) }
+
     /// About as long as it takes to park and to be woken.
-    static var beforeParking: Backoff {
-        let policy = HandoffPolicy()
-        return Backoff(spins: policy.spins, yields: policy.yields)
-    }
+    static var beforeParking: Backoff { Backoff(spins: HandoffPolicy().spins, yields: 2) }
 
     /// Whether no pause is left.
     var isOver: Bool { spins <= 0 && yields == 0 }

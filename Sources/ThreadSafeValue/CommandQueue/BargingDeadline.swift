@@ -23,8 +23,11 @@ package struct BargingDeadline: Equatable {
     /// Nobody may barge.
     package static var none: BargingDeadline { BargingDeadline(bits: 0) }
 
+    /// Whether newcomers of a priority may barge past their equals at any time.
+    func isOf(_ priority: CommandPriority) -> Bool { bits & 0b111 == priority.level }
+
     /// Whether a newcomer of a priority may barge past its equals at a time.
     package func allows(_ priority: CommandPriority, at time: UInt64) -> Bool {
-        bits & 0b111 == priority.level && time < bits >> 3
+        isOf(priority) && time < bits >> 3
     }
 }

@@ -13,7 +13,7 @@ struct Batch<Value> {
     private var ran: PendingCommand.Link?
 
     private var tell: (() -> Void)?
-    private var deliveries: [ChangeHub<Value>.Delivery] = []
+    private var deliveries: [ChangeBroadcaster<Value>.Delivery] = []
 
     /// Whether somebody waits to hear of what it has run, so that the turn is to be freed before the next command.
     private(set) var isAwaited = false
@@ -30,7 +30,7 @@ extension Batch {
         if let tell { (self.tell, isAwaited) = (tell, true) }
     }
 
-    mutating func append(_ delivery: ChangeHub<Value>.Delivery) {
+    mutating func append(_ delivery: ChangeBroadcaster<Value>.Delivery) {
         deliveries.append(delivery)
         if delivery.isAwaited { isAwaited = true }
     }

@@ -10,17 +10,18 @@ protocol ValueListeners: AnyObject, Sendable {
     func finish()
 }
 
-extension ChangeHub: ValueListeners {}
+extension ChangeBroadcaster: ValueListeners {}
 
 extension CommandQueue {
     /// Those who listen. Made when somebody does for the first time.
-    var listeners: ChangeHub<Value> {
+    var listeners: ChangeBroadcaster<Value> {
         storage.withWaiters { _ in
             if let listeners = existingListeners { return listeners }
-            // It calls nothing any more once it was told that the value is gone, and so before the storage goes.
-            unowned(unsafe) let storage = storage
-            let made = ChangeHub<Value> { isListenedTo in
-                unsafe CommandQueue(storage: storage).observe(isListenedTo)
+            let reference = storage.reference
+            let made = ChangeBroadcaster<Value> { isListenedTo in
+                let queue = reference.queue
+                queue?.observe(isListenedTo)
+                return queue
             }
             self.storage.listeners = made
             return made
@@ -30,20 +31,12 @@ extension CommandQueue {
     /// Notes for those who listen how a command has left the value; only with the turn.
     ///
     /// - Returns: whom to tell, without the turn.
-    func recordChange() -> ChangeHub<Value>.Delivery? {
+    func recordChange() -> ChangeBroadcaster<Value>.Delivery? {
         unsafe storage.withWaiters { _ in existingListeners }?.record(value.pointee)
     }
 
     // Under the lock.
-    private var existingListeners: ChangeHub<Value>? {
-        storage.listeners.map { unsafe unsafeDowncast($0, to: ChangeHub<Value>.self) }
-    }
-
-    /// Called under the lock of the listeners.
-    private func observe(_ isListenedTo: Bool) {
-        update { waiters, effects in
-            waiters.isObserved = isListenedTo
-            publish(&waiters, &effects)
-        }
+    private var existingListeners: ChangeBroadcaster<Value>? {
+        storage.listeners.map { unsafe unsafeDowncast($0, to: ChangeBroadcaster<Value>.self) }
     }
 }

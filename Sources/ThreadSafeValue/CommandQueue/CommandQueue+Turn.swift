@@ -146,26 +146,32 @@ extension CommandQueue {
         while true {
             let seen = turn
             if seen.holder == thread || isHeldByThisTask(seen) { return .refused(.reentrantCommand) }
-            let admission = seen.admission(of: priority)
-            switch admission {
-            case .take, .barge:
-                if admission == .barge, !mayBarge(priority) { return .busy }
+            switch seen.admission(of: priority) {
+            case .take:
+                if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
+                continue
+            case .barge where mayBarge(priority):
                 guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
-                // A thread that was held up before the exchange may come too late.
-                if admission == .take || mayBarge(priority) { return .taken }
-                freeTurn()
-                return .busy
-            case .spin: if !backoff.pause() { return .busy }
+                // After the exchange: a thread may be held up before it for as long as it takes.
+                if deadline.allows(priority, at: now()) { return .taken }
+                update { waiters, effects in
+                    waiters.endBarging()
+                    publish(&waiters, &effects, freeing: true)
+                }
+            case .barge, .spin: if !backoff.pause() { return .busy }
             case .queue: return .busy
             }
         }
     }
 
+    private var deadline: BargingDeadline { BargingDeadline(bits: storage.bargingDeadline.load()) }
+
+    /// Whether a newcomer may barge past its equals, if it is in time.
     private func mayBarge(_ priority: CommandPriority) -> Bool {
+        guard deadline.isOf(priority) else { return false }
         // No thread or task before its own commands. A shared bit only makes a newcomer stand in line.
         let submitters = storage.submitters.load()
-        if submitters != 0, submitters & Submitter.currentBit != 0 { return false }
-        return BargingDeadline(bits: storage.bargingDeadline.load()).allows(priority, at: now())
+        return submitters == 0 || submitters & Submitter.currentBit == 0
     }
 
     /// Whether the command is part of an async body that has the turn.
@@ -180,13 +186,6 @@ extension CommandQueue {
         update { waiters, effects in
             waiters.append(command, on: TurnWord.currentThread)
             publish(&waiters, &effects)
-        }
-        // Only a thread without a deadline yields the processor: it cannot know when it runs again.
-        var yields = deadline == .max ? storage.policy.yields : 0
-        while yields > 0 {
-            yields -= 1
-            yieldProcessor()
-            if turn.isFree, takeTurn(woken: command, orLeave: false) { return nil }
         }
         // A wait that ends is in no circle for ever.
         if deadline == .max {

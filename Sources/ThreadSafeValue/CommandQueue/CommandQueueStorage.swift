@@ -161,16 +161,24 @@ extension CommandQueueStorage: AnyCommandQueue {
     }
 
     func timerFired() {
+        change { $0.timerFired() }
+    }
+
+    func observe(_ isObserved: Bool) {
+        change { $0.isObserved = isObserved }
+    }
+
+    private func change(_ change: (inout WaiterQueue) -> Void) {
         let queue = CommandQueue(storage: self)
         queue.update { waiters, effects in
-            waiters.timerFired()
+            change(&waiters)
             queue.publish(&waiters, &effects)
         }
     }
 
     /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has gone.
     private func dismissWaiters() {
-        // Nobody else reaches these now, but by the reference, and by `observe`, which `finish` ends.
+        // Nobody else reaches these now.
         let (lanes, reference, listeners) = unsafe withUnsafeMutablePointerToElements { state in
             unsafe (state.pointee.waiters.allLanes, state.pointee.reference, state.pointee.listeners)
         }

@@ -4,7 +4,7 @@
 
 import Dispatch
 
-/// A command queue, whatever its value, as the handles of its commands and the timers see it.
+/// A command queue, whatever its value, as the handles of its commands, the timers and the listeners see it.
 protocol AnyCommandQueue: AnyObject {
     /// Takes a command out of the line, unless it has begun.
     ///
@@ -15,6 +15,9 @@ protocol AnyCommandQueue: AnyObject {
 
     /// The time of the successor is over.
     func timerFired()
+
+    /// The first listener has come, or the last one has gone.
+    func observe(_ isObserved: Bool)
 }
 
 /// What handles and timers keep instead of the queue, which goes away while they are kept.

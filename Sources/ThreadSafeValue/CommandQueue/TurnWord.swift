@@ -87,9 +87,9 @@ extension TurnWord {
     enum Admission {
         /// Take the turn.
         case take
-        /// Take the turn if the `BargingDeadline` allows it.
+        /// Take the turn if the `BargingDeadline` allows it, or look again in a moment.
         case barge
-        /// Look again in a moment: a running thread has the turn.
+        /// Look again in a moment: a running thread has the turn, or is about to take it.
         case spin
         /// Stand in line.
         case queue
@@ -100,6 +100,6 @@ extension TurnWord {
         if isSuspended { return .queue }
         if !isFree { return isHeldByTask || holder == Self.detached ? .queue : .spin }
         if priority.level > waiting { return .take }
-        return priority.level == waiting ? .barge : .queue
+        return priority.level == waiting ? .barge : .spin
     }
 }

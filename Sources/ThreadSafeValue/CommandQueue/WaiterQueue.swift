@@ -48,6 +48,9 @@ package struct WaiterQueue {
     /// Somebody listens to the changes of the value.
     var isObserved = false
 
+    /// The latest arrival whose deadline a newcomer found to be over. Those before it need no more looks at the clock.
+    private var lastBargedPast: UInt64 = 0
+
     /// The successor is awake and looks for the turn: none of its equals may barge.
     private var successorIsLooking = false
 
@@ -85,7 +88,7 @@ extension WaiterQueue {
 
     /// Until when newcomers may barge past the front.
     package var bargingDeadline: BargingDeadline {
-        guard let front, !successorIsLooking else { return .none }
+        guard let front, !successorIsLooking, unsafe front.arrival > lastBargedPast else { return .none }
         return unsafe BargingDeadline(front.priority, until: front.arrival &+ policy.barging)
     }
 
@@ -165,6 +168,13 @@ extension WaiterQueue {
     private mutating func nextArrival(_ time: UInt64) -> UInt64 {
         lastArrival = max(lastArrival + 1, time)
         return lastArrival
+    }
+}
+
+extension WaiterQueue {
+    /// A newcomer has found that the deadline of the front is over.
+    mutating func endBarging() {
+        if let front { lastBargedPast = unsafe max(lastBargedPast, front.arrival) }
     }
 }
 

@@ -2,29 +2,35 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+// Public, because time-outs are given in its type.
 public import Dispatch
 
-/// How long to wait for something.
+/// Until when to wait for something.
 @usableFromInline
-enum Deadline: Equatable, Sendable {
-    /// However long it takes.
-    case never
-    /// Not at all.
-    case passed
-    case at(DispatchTime)
+struct Deadline: Equatable, Sendable {
+    /// A time of `now()`; 0 for one that has passed, `.max` for one that never comes.
+    @usableFromInline
+    let time: UInt64
+
+    @usableFromInline
+    init(time: UInt64) {
+        self.time = time
+    }
 }
 
 extension Deadline {
+    /// However long it takes.
+    @usableFromInline
+    static var never: Deadline { Deadline(time: .max) }
+
+    /// Not at all.
+    @usableFromInline
+    static var passed: Deadline { Deadline(time: 0) }
+
     /// The end of a time-out that begins now.
     @usableFromInline
     init(after timeout: DispatchTimeInterval) {
-        switch timeout {
-        case .never:
-            self = .never
-        case .seconds(let count), .milliseconds(let count), .microseconds(let count), .nanoseconds(let count):
-            self = count > 0 ? .at(.now() + timeout) : .passed
-        @unknown default:
-            self = .at(.now() + timeout)
-        }
+        let nanoseconds = timeout.waitingNanoseconds
+        self.init(time: nanoseconds == 0 || nanoseconds == .max ? nanoseconds : now() + nanoseconds)
     }
 }

@@ -11,7 +11,12 @@ enum LockMistake {
     @usableFromInline
     @inline(never)
     static func failLockedTwice() -> Never {
-        fatalError("This thread takes a lock that it already holds. It would wait for itself forever.")
+        fatalError(
+            """
+            This thread takes a lock that it already holds. It would wait for itself forever. Does an access come back to \
+            its own value, or was the lock held across an `await`, and the thread runs another task meanwhile?
+            """
+        )
     }
 
     @usableFromInline
@@ -24,5 +29,18 @@ enum LockMistake {
     @inline(never)
     static func failHeldAtEnd() -> Never {
         fatalError("A lock goes away while a thread holds it.")
+    }
+
+    /// - Parameter circle: What this thread waits for, what the thread that holds that waits for, and so on, up to
+    ///   what this thread holds.
+    @inline(never)
+    static func failCircle(_ circle: [(user: Any.Type, address: UInt)]) -> Never {
+        let names = circle.map { "\($0.user) at 0x\(String($0.address, radix: 16))" }
+        fatalError(
+            """
+            Threads take locks in different orders, and would wait for each other forever. This thread waits for \
+            \(names.joined(separator: ", which a thread holds that waits for ")), which this thread holds.
+            """
+        )
     }
 }

@@ -21,28 +21,14 @@ public import Bionic
 ///
 /// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
 /// and in release. Which of several waiting threads is next is the system's choice.
-@safe
 public final class PthreadMutex {
-    // On the heap, where the mutex never moves.
     @usableFromInline
-    let storage: UnsafeMutablePointer<Storage>
+    let cell = LockCell<Storage>()
 
     /// Creates a lock that nobody holds.
     @inlinable
-    public init() {
-        unsafe storage = .allocate(capacity: 1)
-        unsafe Storage.initialize(storage)
-    }
-
-    @inlinable
-    deinit {
-        unsafe Storage.deinitialize(storage)
-        unsafe storage.deallocate()
-    }
+    public init() {}
 }
-
-// The pointer never changes, and the mutex it points to is made to be shared.
-extension PthreadMutex: @unchecked Sendable {}
 
 extension PthreadMutex: Lock {
     /// Takes the lock, waiting until the thread that holds it unlocks it.
@@ -50,7 +36,7 @@ extension PthreadMutex: Lock {
     /// - Warning: Crashes if the calling thread holds the lock already.
     @inlinable
     public func lock() {
-        unsafe Storage.lock(storage)
+        cell.lock()
     }
 
     /// Takes the lock if nobody holds it, and never waits.
@@ -58,7 +44,7 @@ extension PthreadMutex: Lock {
     /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
     @inlinable
     public func tryLock() -> Bool {
-        unsafe Storage.tryLock(storage)
+        cell.tryLock()
     }
 
     /// Gives the lock back.
@@ -66,18 +52,16 @@ extension PthreadMutex: Lock {
     /// - Warning: Crashes if the calling thread doesn't hold the lock.
     @inlinable
     public func unlock() {
-        // The address alone does not keep its memory until the lock is free.
-        withExtendedLifetime(self) { unsafe Storage.unlock(storage) }
+        // The memory of the lock stays until the lock is free.
+        withExtendedLifetime(self) { cell.unlock() }
     }
 }
 
 extension PthreadMutex {
     /// The lock itself, for whoever keeps it in memory of their own.
-    ///
-    /// Everything goes through a pointer, because a mutex that somebody may wait for must never move.
     @safe
     @usableFromInline
-    struct Storage {
+    struct Storage: LockStorage {
         @usableFromInline
         var mutex: pthread_mutex_t
 
@@ -90,7 +74,6 @@ extension PthreadMutex {
 }
 
 extension PthreadMutex.Storage {
-    /// Makes a lock that nobody holds of fresh memory, at its final place.
     @usableFromInline
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe storage.pointer(to: \.owner).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
@@ -99,7 +82,6 @@ extension PthreadMutex.Storage {
         unsafe check(pthread_mutex_init(mutex(storage), nil), "pthread_mutex_init")
     }
 
-    /// Ends the lock. What is left is fresh memory.
     @usableFromInline
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
         // Not every C library notices it.
@@ -115,7 +97,7 @@ extension PthreadMutex.Storage {
         unsafe owner(storage).store(thread)
     }
 
-    /// Crashes if the calling thread holds the lock, as `lock` does.
+    @usableFromInline
     static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe owner(storage).load() == currentThreadIdentity() { LockMistake.failLockedTwice() }
     }

@@ -10,28 +10,14 @@ public import Darwin
 ///
 /// A waiting thread lends its priority to the one that holds the lock. The system crashes a thread that takes the lock
 /// twice, or unlocks one that it doesn't hold, and says so.
-@safe
 public final class UnfairLock {
-    // On the heap, where the lock never moves.
     @usableFromInline
-    let storage: UnsafeMutablePointer<Storage>
+    let cell = LockCell<Storage>()
 
     /// Creates a lock that nobody holds.
     @inlinable
-    public init() {
-        unsafe storage = .allocate(capacity: 1)
-        unsafe Storage.initialize(storage)
-    }
-
-    @inlinable
-    deinit {
-        unsafe Storage.deinitialize(storage)
-        unsafe storage.deallocate()
-    }
+    public init() {}
 }
-
-// The pointer never changes, and the lock it points to is made to be shared.
-extension UnfairLock: @unchecked Sendable {}
 
 extension UnfairLock: Lock {
     /// Takes the lock, waiting until the thread that holds it unlocks it.
@@ -39,7 +25,7 @@ extension UnfairLock: Lock {
     /// - Warning: Crashes if the calling thread holds the lock already.
     @inlinable
     public func lock() {
-        unsafe Storage.lock(storage)
+        cell.lock()
     }
 
     /// Takes the lock if nobody holds it, and never waits.
@@ -47,7 +33,7 @@ extension UnfairLock: Lock {
     /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
     @inlinable
     public func tryLock() -> Bool {
-        unsafe Storage.tryLock(storage)
+        cell.tryLock()
     }
 
     /// Gives the lock back.
@@ -55,30 +41,27 @@ extension UnfairLock: Lock {
     /// - Warning: Crashes if the calling thread doesn't hold the lock.
     @inlinable
     public func unlock() {
-        // The address alone does not keep its memory until the lock is free.
-        withExtendedLifetime(self) { unsafe Storage.unlock(storage) }
+        // The memory of the lock stays until the lock is free.
+        withExtendedLifetime(self) { cell.unlock() }
     }
 }
 
 extension UnfairLock {
     /// The lock itself, for whoever keeps it in memory of their own.
-    ///
-    /// Everything goes through a pointer, because a lock that somebody may wait for must never move.
+    @safe
     @usableFromInline
-    struct Storage {
+    struct Storage: LockStorage {
         @usableFromInline
         var handle: os_unfair_lock_s
     }
 }
 
 extension UnfairLock.Storage {
-    /// Makes a lock that nobody holds of fresh memory, at its final place.
     @inlinable
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe handle(storage).initialize(to: os_unfair_lock_s())
     }
 
-    /// Ends the lock. What is left is fresh memory.
     @inlinable
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {}
 
@@ -87,7 +70,7 @@ extension UnfairLock.Storage {
         unsafe os_unfair_lock_lock(handle(storage))
     }
 
-    /// Crashes if the calling thread holds the lock, as `lock` does.
+    @usableFromInline
     static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
         unsafe os_unfair_lock_assert_not_owner(handle(storage))
     }

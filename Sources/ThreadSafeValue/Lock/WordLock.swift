@@ -2,35 +2,24 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A lock made of one atomic word, and of a place to sleep once threads compete: the default on every system but Apple's.
+/// A lock made of one atomic word, and of a queue to sleep in once threads compete: the default on every system but Apple's.
 ///
-/// Taking it and giving it back is one atomic operation each while nobody else wants it. A thread that finds it held looks
-/// again for a moment, then sleeps. A free lock goes to whoever comes first, also past those who are just being woken.
+/// Taking it and giving it back is one atomic operation each while no other thread wants it. A thread that finds it held
+/// looks again for a moment, then sleeps.
+///
+/// *Eventual fairness*: a free lock goes to whoever comes first, also past those who are just being woken. But a thread that
+/// has slept for half a millisecond is handed the lock by the next `unlock()`, in the order in which the threads fell asleep.
 ///
 /// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
-/// and in release.
-@safe
+/// and in release. So does one that would close a circle of threads, each of which waits for a lock that the next one holds.
 public final class WordLock {
-    // On the heap, where the word never moves.
     @usableFromInline
-    let storage: UnsafeMutablePointer<Storage>
+    let cell = LockCell<Storage>()
 
     /// Creates a lock that nobody holds.
     @inlinable
-    public init() {
-        unsafe storage = .allocate(capacity: 1)
-        unsafe Storage.initialize(storage)
-    }
-
-    @inlinable
-    deinit {
-        unsafe Storage.deinitialize(storage)
-        unsafe storage.deallocate()
-    }
+    public init() {}
 }
-
-// The pointer never changes, and the lock it points to is made to be shared.
-extension WordLock: @unchecked Sendable {}
 
 extension WordLock: Lock {
     /// Takes the lock, waiting until the thread that holds it unlocks it.
@@ -38,7 +27,7 @@ extension WordLock: Lock {
     /// - Warning: Crashes if the calling thread holds the lock already.
     @inlinable
     public func lock() {
-        unsafe Storage.lock(storage)
+        cell.lock()
     }
 
     /// Takes the lock if nobody holds it, and never waits.
@@ -46,7 +35,7 @@ extension WordLock: Lock {
     /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
     @inlinable
     public func tryLock() -> Bool {
-        unsafe Storage.tryLock(storage)
+        cell.tryLock()
     }
 
     /// Gives the lock back.
@@ -54,58 +43,62 @@ extension WordLock: Lock {
     /// - Warning: Crashes if the calling thread doesn't hold the lock.
     @inlinable
     public func unlock() {
-        // The address alone does not keep its memory until the lock is free.
-        withExtendedLifetime(self) { unsafe Storage.unlock(storage) }
+        // The memory of the lock stays until the lock is free.
+        withExtendedLifetime(self) { cell.unlock() }
     }
 }
 
 extension WordLock {
     /// The lock itself, for whoever keeps it in memory of their own.
-    ///
-    /// Everything goes through a pointer, because a lock that somebody may wait for must never move.
     @safe
     @usableFromInline
-    struct Storage {
+    struct Storage: LockStorage {
         /// Zero while the lock is free, else the identity of the thread that holds it, and `waiting` or not.
         ///
-        /// From zero to an identity it goes by a thread that takes the lock, and back to zero by the same one. All that
-        /// others may do to it between is to add `waiting`. So a thread that finds its own identity here holds the lock,
-        /// however old the look is.
+        /// Invariant (ownership): from zero to an identity the word goes by the thread of that identity, from an identity to
+        /// zero or to the identity of a sleeping thread by the thread of the first. All that others do is to add
+        /// `waiting`. So a thread that finds its own identity here holds the lock, however old the look is.
         @usableFromInline
         var word: AtomicWord.Storage
 
-        /// The address of the `WaitingRoom`, or zero. Set once, by whoever needs it first.
+        /// The address of the `SleeperQueue`, or zero. Set once, by the first thread that has to sleep.
         @usableFromInline
-        var room: AtomicWord.Storage
+        var queue: AtomicWord.Storage
     }
 }
 
 extension WordLock.Storage {
-    /// Added to the identity in the word: who unlocks has to wake the first that sleeps.
-    private static var waiting: UInt64 { 1 }
-
-    /// Makes a lock that nobody holds of fresh memory, at its final place.
     @inlinable
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe storage.pointer(to: \.word).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
-        unsafe storage.pointer(to: \.room).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
+        unsafe storage.pointer(to: \.queue).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
     }
 
-    /// Ends the lock. What is left is fresh memory.
     @inlinable
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe word(storage).load() | room(storage).load() != 0 { unsafe deinitializeUsed(storage) }
+        if unsafe word(storage).load() | queue(storage).load() != 0 { unsafe deinitializeUsed(storage) }
     }
 
     @inlinable
     static func lock(_ storage: UnsafeMutablePointer<Self>) {
-        let thread = currentThreadIdentity()
-        if unsafe !word(storage).exchangeAcquiring(0, for: thread) { unsafe lockHeld(storage, thread) }
+        if unsafe !tryLock(storage) { unsafe lockSlowly(storage, for: WordLock.self, until: .never) }
     }
 
-    /// Crashes if the calling thread holds the lock, as `lock` does.
+    @inlinable
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
+        if unsafe !tryLock(storage) { unsafe lockSlowly(storage, for: user, until: .never) }
+    }
+
+    @inlinable
+    static func lock(_ storage: UnsafeMutablePointer<Self>, until deadline: Deadline) -> Bool {
+        if unsafe tryLock(storage) { return true }
+        return unsafe lockSlowly(storage, for: WordLock.self, until: deadline)
+    }
+
+    @usableFromInline
     static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe word(storage).load() & ~waiting == currentThreadIdentity() { LockMistake.failLockedTwice() }
+        let holder = unsafe word(storage).load() & ~SleeperQueue.waiting
+        if holder == currentThreadIdentity() { LockMistake.failLockedTwice() }
     }
 
     @inlinable
@@ -117,53 +110,60 @@ extension WordLock.Storage {
     @inlinable
     static func unlock(_ storage: UnsafeMutablePointer<Self>) {
         let thread = currentThreadIdentity()
-        if unsafe !word(storage).exchangeReleasing(thread, for: 0) { unsafe unlockWaitedFor(storage, thread) }
+        if unsafe !word(storage).exchangeReleasing(thread, for: 0) { unsafe unlockSlowly(storage, thread) }
     }
 }
 
-// What is not for every call stays out of the way of what is.
+// Slow paths, kept out of line so that the fast paths inline.
 extension WordLock.Storage {
+    /// Takes a lock that is held.
+    ///
+    /// - Returns: whether the calling thread has the lock; `false` only after the deadline.
     @usableFromInline
     @inline(never)
-    static func lockHeld(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
+    @discardableResult
+    static func lockSlowly(
+        _ storage: UnsafeMutablePointer<Self>,
+        for user: Any.Type,
+        until deadline: Deadline
+    ) -> Bool {
+        if deadline == .passed { return false }
+        let (word, thread) = unsafe (word(storage), currentThreadIdentity())
         unsafe failIfHeld(storage)
-        let word = unsafe word(storage)
-        // Most locks are held for less than it takes to fall asleep.
-        var backoff = Backoff.beforeParking
+        // Most locks are held for less than it takes to fall asleep. Only a thread without a deadline yields the processor:
+        // it cannot know when it runs again.
+        var backoff = deadline == .never ? Backoff.beforeParking : Backoff.beforeParking.keepingProcessor
         while backoff.pause() {
-            if word.load() == 0, word.exchangeAcquiring(0, for: thread) { return }
+            if word.load() == 0, word.exchangeAcquiring(0, for: thread) { return true }
         }
-        let room = unsafe waitingRoom(storage)
-        let parker = Parker()
-        if room.enter(parker, asFirst: false, unlessTaking: word, for: thread, marking: waiting) { return }
-        // A thread that comes too late keeps its place.
-        repeat {
-            parker.park()
-        } while !room.enter(parker, asFirst: true, unlessTaking: word, for: thread, marking: waiting)
+        let queue = unsafe sleeperQueue(storage)
+        // A wait that ends by itself closes no circle.
+        guard deadline == .never else { return queue.lock(word, Sleeper(thread), until: deadline) }
+        LockWaits.shared.begin(thread, for: word, of: user)
+        defer { LockWaits.shared.end(thread) }
+        return queue.lock(word, Sleeper(thread), until: .never)
     }
 
     @usableFromInline
     @inline(never)
-    static func unlockWaitedFor(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
+    static func unlockSlowly(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
         let word = unsafe word(storage)
-        if word.load() & ~waiting != thread { LockMistake.failNotHeld() }
-        // The holder is a user of the lock, but once the lock is free another user may end it. So the room is held on to
+        if word.load() & ~SleeperQueue.waiting != thread { LockMistake.failNotHeld() }
+        // The holder is a user of the lock, but once the lock is free another user may end it. So the queue is held on to
         // before, and nothing else is touched after.
-        let room = unsafe waitingRoom(storage)
-        _ = word.exchange(thread | waiting, for: 0)
-        room.wakeFirst()
+        let queue = unsafe sleeperQueue(storage)
+        queue.unlock(word, thread)
     }
 
     @usableFromInline
     @inline(never)
     static func deinitializeUsed(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }
-        let _: WaitingRoom = unsafe room(storage).takeObject()
+        let _: SleeperQueue = unsafe queue(storage).takeObject()
     }
 
-    /// Where threads sleep. Made when one has to for the first time.
-    fileprivate static func waitingRoom(_ storage: UnsafeMutablePointer<Self>) -> WaitingRoom {
-        unsafe room(storage).object { WaitingRoom() }
+    fileprivate static func sleeperQueue(_ storage: UnsafeMutablePointer<Self>) -> SleeperQueue {
+        unsafe queue(storage).object { SleeperQueue() }
     }
 
     // Addresses, and not `&storage.pointee.word`: that would be an access to the whole member, and several threads must
@@ -175,69 +175,20 @@ extension WordLock.Storage {
     }
 
     @inlinable
-    static func room(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
-        unsafe AtomicWord(storage.pointer(to: \.room).unsafelyUnwrapped)
-    }
-}
-
-/// Where threads sleep that wait for one lock.
-///
-/// Nobody sleeps while the lock is free and nobody comes, because of this: while somebody stands in line, the word of the
-/// lock has the mark, or a thread is *on its way*. That is one which made the lock free, and the mark went with it, and which
-/// has yet to wake the first in line; or one that was woken and has yet to enter again. It takes the lock, with the mark if
-/// there is still a line, or else it sets the mark and stands in line. Whoever takes a free lock without coming here leaves
-/// no less: the mark was not on it.
-private final class WaitingRoom {
-    // Not of the kind that this is a part of. Held for moments.
-    private let mutex = PthreadMutex()
-
-    // Guarded by `mutex`. In the order of their coming.
-    private var line = [Parker]()
-}
-
-// See `line`.
-extension WaitingRoom: @unchecked Sendable {}
-
-extension WaitingRoom {
-    /// Takes the lock if it is free, or marks it as waited for and puts a thread in line.
-    ///
-    /// - Returns: whether it took the lock.
-    func enter(
-        _ parker: Parker,
-        asFirst isFirst: Bool,
-        unlessTaking word: AtomicWord,
-        for thread: UInt64,
-        marking mark: UInt64
-    ) -> Bool {
-        mutex.around {
-            while true {
-                let bits = word.load()
-                if bits == 0 {
-                    if word.exchangeAcquiring(0, for: line.isEmpty ? thread : thread | mark) { return true }
-                } else if word.exchange(bits, for: bits | mark) {
-                    line.insert(parker, at: isFirst ? 0 : line.count)
-                    return false
-                }
-            }
-        }
-    }
-
-    /// Wakes the thread that came first. There may be none: others, who unlocked before, may have woken all.
-    func wakeFirst() {
-        let first: Parker? = mutex.around { line.isEmpty ? nil : line.removeFirst() }
-        first?.wake()
-    }
-
-    /// How many stand in line.
-    var count: Int {
-        mutex.around { line.count }
+    static func queue(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
+        unsafe AtomicWord(storage.pointer(to: \.queue).unsafelyUnwrapped)
     }
 }
 
 // For tests.
 extension WordLock {
-    /// How many threads sleep until somebody unlocks.
+    /// How many threads sleep until the lock is unlocked.
     package var sleepingThreadCount: Int {
-        unsafe Storage.waitingRoom(storage).count
+        unsafe Storage.sleeperQueue(cell.storage).count
+    }
+
+    /// Takes the lock if that is possible in time.
+    package func lock(until deadline: UInt64) -> Bool {
+        unsafe Storage.lock(cell.storage, until: Deadline(time: deadline))
     }
 }

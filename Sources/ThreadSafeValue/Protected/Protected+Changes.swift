@@ -21,6 +21,6 @@ extension Protected where Value: Sendable {
     /// - Parameter buffering: How many values to keep for a loop that is busy.
     /// - Returns: A sequence that listens already.
     public func changes(buffering: ValueChanges<Value>.Buffering) -> ValueChanges<Value> {
-        ValueChanges(of: storage.attendants.listeners, buffering: buffering)
+        ValueChanges(of: storage.table.broadcaster, buffering: buffering)
     }
 }

@@ -44,4 +44,23 @@ extension Protected {
     ) where Value == Elements? {
         write { value in value?.append(contentsOf: newElements) }
     }
+
+    /// Appends a collection in place if there is one to append to; `nil` stays `nil`.
+    ///
+    /// Short for `append(contentsOf:)` where both are of one type, as with a `Data?` that grows by pieces:
+    ///
+    /// ```swift
+    /// let body = Protected<[UInt8]?>([])
+    /// body.append([72, 105])
+    /// ```
+    ///
+    /// - Parameter newElements: What to append.
+    /// - Complexity: As for the collection: O(*m*) on average for an array and *m* new elements.
+    @inlinable
+    @_disfavoredOverload
+    public func append<Elements: RangeReplaceableCollection>(
+        _ newElements: Elements
+    ) where Value == Elements? {
+        write { value in value?.append(contentsOf: newElements) }
+    }
 }

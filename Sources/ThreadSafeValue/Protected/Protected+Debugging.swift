@@ -4,11 +4,28 @@
 
 extension Protected: CustomDebugStringConvertible {
     /// A description of a copy of the value, or a word that it is locked; never waits.
-    @inlinable
     public var debugDescription: String {
-        guard storage.tryLock() else { return "Protected(locked)" }
-        let value = unsafe storage.value.pointee
-        storage.unlock()
+        guard let value = copyIfFree() else { return "Protected(locked)" }
         return "Protected(\(String(reflecting: value)))"
+    }
+}
+
+extension Protected: CustomReflectable {
+    /// A mirror of a copy of the value, or of a word that it is locked, for `dump` and debuggers; never waits.
+    public var customMirror: Mirror {
+        guard let value = copyIfFree() else {
+            return Mirror(self, children: ["value": "locked"], displayStyle: .struct)
+        }
+        return Mirror(self, children: ["value": value], displayStyle: .struct)
+    }
+}
+
+extension Protected {
+    /// A copy of the value, unless it is locked, be it by the calling thread.
+    @usableFromInline
+    func copyIfFree() -> Value? {
+        guard storage.tryLock() else { return nil }
+        defer { storage.unlock() }
+        return unsafe storage.value.pointee
     }
 }

@@ -3,7 +3,10 @@
 //
 
 extension Protected {
-    /// A member of the value: read as a copy, or changed in place under the lock.
+    /// A member of the value: read as a copy, replaced at once, or changed in place under the lock.
+    ///
+    /// Stored members are changed in place. A member with `didSet`, a wrapper or a setter of its own is copied out and put
+    /// back under the lock, as the language has no other way to it: change it in a `write` closure.
     ///
     /// - Parameter keyPath: Which member.
     @inlinable
@@ -12,6 +15,14 @@ extension Protected {
             storage.lock()
             defer { storage.unlock() }
             return unsafe storage.value.pointee[keyPath: keyPath]
+        }
+        nonmutating set {
+            var member = newValue
+            storage.lock()
+            unsafe Swift.swap(&storage.value.pointee[keyPath: keyPath], &member)
+            storage.commit()
+            // The old member goes away here, where its `deinit` may use the value.
+            _ = consume member
         }
         nonmutating _modify {
             storage.lock()

@@ -51,13 +51,16 @@ extension Protected {
         _ state: WritableKeyPath<Value, State>,
         to next: State
     ) -> Bool {
+        var other = next
         storage.lock()
         guard unsafe storage.value.pointee[keyPath: state].canTransition(to: next) else {
             storage.unlock()
             return false
         }
-        unsafe storage.value.pointee[keyPath: state] = next
+        unsafe Swift.swap(&storage.value.pointee[keyPath: state], &other)
         storage.commit()
+        // The old state goes away here, where its `deinit` may use the new one.
+        _ = consume other
         return true
     }
 }

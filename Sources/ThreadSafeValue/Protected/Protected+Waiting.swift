@@ -18,7 +18,7 @@ extension Protected {
     ) throws(Failure) -> Result? {
         guard storage.tryLock() else { return nil }
         defer { storage.unlock() }
-        return try unsafe body(storage.value.pointee)
+        return try storage.borrow(body)
     }
 
     /// Calls a closure that may change the value if nobody else is accessing it, and never waits.
@@ -57,7 +57,7 @@ extension Protected {
         timeout: DispatchTimeInterval,
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard storage.lock(by: Deadline(after: timeout)) else { return nil }
+        guard storage.lock(until: Deadline(after: timeout)) else { return nil }
         defer { storage.commit() }
         return try unsafe body(&storage.value.pointee)
     }
@@ -74,6 +74,7 @@ extension Protected {
     ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling
     ///   thread is accessing the value already.
     /// - Parameter condition: Whether this is the value to wait for.
+    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`.")
     public func wait(until condition: @escaping @Sendable (Value) -> Bool) {
         _ = storage.wait(until: condition, by: .never)
     }
@@ -99,5 +100,70 @@ extension Protected {
         timeout: DispatchTimeInterval
     ) -> Bool {
         storage.wait(until: condition, by: Deadline(after: timeout))
+    }
+
+    /// Waits until the value meets a condition, then changes it, in one step: no other access comes between.
+    ///
+    /// ```swift
+    /// let job = jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
+    /// ```
+    ///
+    /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under the lock. Crashes if the calling
+    ///   thread is accessing the value already.
+    /// - Parameters:
+    ///   - condition: Whether this is the value to wait for.
+    ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws.
+    @inlinable
+    @discardableResult
+    public func write<Result: ~Copyable, Failure: Error>(
+        when condition: @escaping @Sendable (Value) -> Bool,
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        _ = storage.lock(when: condition, by: .never)
+        defer { storage.commit() }
+        return try unsafe body(&storage.value.pointee)
+    }
+
+    /// Waits until the value meets a condition, then changes it, in one step, unless that takes too long.
+    ///
+    /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under the lock. Crashes if the calling
+    ///   thread is accessing the value already, unless the time-out is zero.
+    /// - Parameters:
+    ///   - condition: Whether this is the value to wait for.
+    ///   - timeout: How long to wait, not for the closure. With zero or less it is tried once; `.never` waits for as long as it
+    ///     takes.
+    ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
+    /// - Returns: What the closure returns; `nil` if it was not called, and never will be.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func write<Result: ~Copyable, Failure: Error>(
+        when condition: @escaping @Sendable (Value) -> Bool,
+        timeout: DispatchTimeInterval,
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard storage.lock(when: condition, by: Deadline(after: timeout)) else { return nil }
+        defer { storage.commit() }
+        return try unsafe body(&storage.value.pointee)
+    }
+}
+
+extension Protected where Value: Sendable {
+    /// Suspends the task until the value meets a condition, which is tested now and after every change.
+    ///
+    /// ```swift
+    /// try await state.wait { $0 == .ready }
+    /// ```
+    ///
+    /// No thread waits. The value may have changed again before the task goes on.
+    ///
+    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
+    ///   value or another protected one, whose lock the thread may hold as well, and should be quick.
+    /// - Parameter condition: Whether this is the value to wait for.
+    /// - Throws: `CancellationError` if the task is cancelled; the wait ends at once then.
+    public func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws(CancellationError) {
+        await storage.wait(until: condition)
+        if Task.isCancelled { throw CancellationError() }
     }
 }

@@ -16,11 +16,15 @@
 /// }
 /// ```
 ///
+/// Stored members are changed in place; members with `didSet`, a wrapper or a setter of their own are copied out and in again,
+/// so change large ones in a `write` closure.
+///
 /// It is a handle: copies share one value. Every closure runs at once, on the calling thread, with the lock held; so
 /// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
 ///
 /// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes with
-///   a message that says so. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there.
+///   a message that says so. Don't nest accesses to two values in opposite orders: that crashes as well, but hangs on Apple
+///   systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Protected<Value> {
@@ -89,7 +93,7 @@ extension Protected {
     ) throws(Failure) -> Result {
         storage.lock()
         defer { storage.unlock() }
-        return try unsafe body(storage.value.pointee)
+        return try storage.borrow(body)
     }
 
     /// Calls a closure that may change the value in place, on the calling thread, while nobody else can access it.
@@ -100,6 +104,7 @@ extension Protected {
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
     @inlinable
+    @discardableResult
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -118,5 +123,6 @@ extension Protected {
         unsafe Swift.swap(&storage.value.pointee, &value)
         storage.commit()
         // The old value goes away here, where its `deinit` may use the new one.
+        _ = consume value
     }
 }

@@ -8,13 +8,13 @@
 /// an access took 1 ns less than with the lock first.
 @safe
 @usableFromInline
-final class ProtectedStorage<Value>: ManagedBuffer<Value, AttendedLock> {
+final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
     // The value is the header, which ends by itself.
     @inlinable
     deinit {
         unsafe withUnsafeMutablePointerToElements { lock in
-            if unsafe AttendedLock.attendants(lock).load() != 0 { dismissAttendants() }
-            unsafe PlatformLock.Storage.deinitialize(AttendedLock.lock(lock))
+            if unsafe ProtectedLock.table(lock).load() != 0 { endTable() }
+            unsafe PlatformLock.Storage.deinitialize(ProtectedLock.lock(lock))
         }
     }
 }
@@ -26,7 +26,7 @@ extension ProtectedStorage {
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(buffer, to: ProtectedStorage.self)
         unsafe storage.withUnsafeMutablePointerToElements { lock in
-            unsafe AttendedLock.initialize(lock)
+            unsafe ProtectedLock.initialize(lock)
         }
         return storage
     }
@@ -36,41 +36,56 @@ extension ProtectedStorage {
 
     @inlinable
     func lock() {
-        unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe PlatformLock.Storage.lock(AttendedLock.lock(lock))
-        }
+        if !tryLock() { lockSlowly() }
     }
 
     @inlinable
     func tryLock() -> Bool {
         unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe PlatformLock.Storage.tryLock(AttendedLock.lock(lock))
+            unsafe PlatformLock.Storage.tryLock(ProtectedLock.lock(lock))
+        }
+    }
+
+    // Here, because this is where the type is known without being passed on.
+    @usableFromInline
+    @inline(never)
+    func lockSlowly() {
+        unsafe withUnsafeMutablePointerToElements { lock in
+            unsafe PlatformLock.Storage.lock(ProtectedLock.lock(lock), for: Protected<Value>.self)
+        }
+    }
+
+    /// Takes the lock if that is possible in time.
+    @usableFromInline
+    func lock(until deadline: Deadline) -> Bool {
+        if deadline == .never {
+            lock()
+            return true
+        }
+        return unsafe withUnsafeMutablePointerToElements { lock in
+            unsafe PlatformLock.Storage.lock(ProtectedLock.lock(lock), until: deadline)
         }
     }
 
     /// Gives the lock back after an access that cannot have changed the value.
     @inlinable
     func unlock() {
-        if isAttended { unlockAttended(afterChange: false) } else { unlockUnattended() }
+        unsafe withUnsafeMutablePointerToElements { lock in
+            unsafe PlatformLock.Storage.unlock(ProtectedLock.lock(lock))
+        }
     }
 
     /// Gives the lock back after an access that may have changed the value: every such access ends here.
     @inlinable
     func commit() {
-        if isAttended { unlockAttended(afterChange: true) } else { unlockUnattended() }
+        if hasWaiters { commitNotifying() } else { unlock() }
     }
 
+    /// Whether a thread or task waits for a change; only with the lock.
     @inlinable
-    var isAttended: Bool {
+    var hasWaiters: Bool {
         unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe AttendedLock.attention(lock).load() != 0
-        }
-    }
-
-    @inlinable
-    func unlockUnattended() {
-        unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe PlatformLock.Storage.unlock(AttendedLock.lock(lock))
+            unsafe ProtectedLock.awaited(lock).load() != 0
         }
     }
 
@@ -78,5 +93,18 @@ extension ProtectedStorage {
     @inlinable
     var value: UnsafeMutablePointer<Value> {
         unsafe withUnsafeMutablePointerToHeader { value in unsafe value }
+    }
+
+    /// Calls a closure with the value, without a copy: to be used only while the lock is held.
+    ///
+    /// Moved out and in again, the value is not counted up and down, as it is when the compiler cannot prove that the closure
+    /// leaves its place alone.
+    @inlinable
+    func borrow<Result: ~Copyable, Failure: Error>(
+        _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let value = unsafe value.move()
+        defer { unsafe self.value.initialize(to: value) }
+        return try body(value)
     }
 }

@@ -27,17 +27,17 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     _ second: Protected<Second>,
     body: (inout First, inout Second) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    // The same as with any number, but without the list.
     let (lower, upper) = (ObjectIdentifier(first.storage), ObjectIdentifier(second.storage))
     if lower == upper { failNamedTwice() }
     if lower < upper { first.storage.lock() }
     second.storage.lock()
     if upper < lower { first.storage.lock() }
     defer {
-        let tells = (first.storage.commitToTell(), second.storage.commitToTell())
-        withExtendedLifetime((first, second)) {
-            tells.0()
-            tells.1()
+        if first.storage.hasWaiters || second.storage.hasWaiters {
+            commitNotifying(first.storage, second.storage)
+        } else {
+            first.storage.unlock()
+            second.storage.unlock()
         }
     }
     return try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
@@ -61,7 +61,94 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     _ third: Protected<Third>,
     body: (inout First, inout Second, inout Third) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    try withLocked(first, second, third) { values throws(Failure) in try body(&values.0, &values.1, &values.2) }
+    lock(first.storage, second.storage, third.storage)
+    defer {
+        if first.storage.hasWaiters || second.storage.hasWaiters || third.storage.hasWaiters {
+            commitNotifying(first.storage, second.storage, third.storage)
+        } else {
+            first.storage.unlock()
+            second.storage.unlock()
+            third.storage.unlock()
+        }
+    }
+    return try unsafe body(
+        &first.storage.value.pointee,
+        &second.storage.value.pointee,
+        &third.storage.value.pointee
+    )
+}
+
+/// Calls a closure with several values, on the calling thread, while nobody else can access any of them.
+///
+/// As ``withLocked(_:_:body:)``, with four values.
+///
+/// - Parameters:
+///   - first: A protected value.
+///   - second: Another one.
+///   - third: Another one.
+///   - fourth: Another one.
+///   - body: What to do with the values, which it may change in place.
+/// - Returns: What the closure returns.
+/// - Throws: What the closure throws. What it has changed before stays changed.
+@inlinable
+public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure: Error>(
+    _ first: Protected<First>,
+    _ second: Protected<Second>,
+    _ third: Protected<Third>,
+    _ fourth: Protected<Fourth>,
+    body: (inout First, inout Second, inout Third, inout Fourth) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    lock(first.storage, second.storage, third.storage, fourth.storage)
+    defer { commit(first.storage, second.storage, third.storage, fourth.storage) }
+    return try unsafe body(
+        &first.storage.value.pointee,
+        &second.storage.value.pointee,
+        &third.storage.value.pointee,
+        &fourth.storage.value.pointee
+    )
+}
+
+/// Calls a closure with the values of a list, as one array, while nobody else can access any of them.
+///
+/// ```swift
+/// withLocked(accounts) { accounts in
+///     accounts[0] -= 10
+///     accounts[1] += 10
+/// }
+/// ```
+///
+/// As ``withLocked(_:_:body:)``, for as many values of one type as there are at run time.
+///
+/// - Warning: Crashes, before it takes any lock, if one value is named twice; and if the closure has changed the number of
+///   the elements, because then it can't be told which belongs to which value.
+/// - Parameters:
+///   - values: Protected values, each named once.
+///   - body: What to do with the values, which it may change in place.
+/// - Returns: What the closure returns.
+/// - Throws: What the closure throws. What it has changed before stays changed.
+@inlinable
+public func withLocked<Value, Result: ~Copyable, Failure: Error>(
+    _ values: [Protected<Value>],
+    body: (inout [Value]) throws(Failure) -> Result
+) throws(Failure) -> Result {
+    let ordered = values.map(\.storage).sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
+    for (lower, upper) in zip(ordered, ordered.dropFirst()) where lower === upper { failNamedTwice() }
+    for storage in ordered { storage.lock() }
+    defer {
+        let notify = ordered.map { $0.commitToNotify() }
+        withExtendedLifetime(ordered) {
+            for notify in notify { notify() }
+        }
+    }
+    // Moved out and in again, the values are not copied, so that a collection is changed in place.
+    var moved = [Value]()
+    moved.reserveCapacity(values.count)
+    for value in values { unsafe moved.append(value.storage.value.move()) }
+    defer {
+        if moved.count != values.count { failCountChanged() }
+        for (value, new) in zip(values, moved) { unsafe value.storage.value.initialize(to: new) }
+    }
+    return try body(&moved)
 }
 
 /// Calls a closure with any number of values, as one tuple, while nobody else can access any of them.
@@ -74,7 +161,8 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
 /// ```
 ///
 /// As ``withLocked(_:_:body:)``, but the closure has one parameter: the language has no list of any number of `inout`
-/// parameters yet.
+/// parameters yet. If the compiler takes long over a closure of one expression, name the type of the parameter:
+/// `(winds: inout (Int, Int, Int, Int)) in`.
 ///
 /// - Parameters:
 ///   - values: Protected values of any types, each named once.
@@ -86,36 +174,79 @@ public func withLocked<each Value, Result: ~Copyable, Failure: Error>(
     _ values: repeat Protected<each Value>,
     body: (inout (repeat each Value)) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    var storages = [any LockableStorage]()
-    for value in repeat each values { storages.append(value.storage) }
-    storages.sort { ObjectIdentifier($0) < ObjectIdentifier($1) }
-    for (lower, upper) in zip(storages, storages.dropFirst()) where lower === upper { failNamedTwice() }
-    for storage in storages { storage.lock() }
-    defer {
-        withExtendedLifetime(storages) {
-            for tell in storages.map({ $0.commitToTell() }) { tell() }
-        }
-    }
-
+    lock(repeat (each values).storage)
+    defer { commit(repeat (each values).storage) }
     // Moved out and in again, the values are not copied, so that a collection is changed in place.
     var moved = (repeat unsafe (each values).storage.value.move())
     defer { _ = (repeat unsafe (each values).storage.value.initialize(to: each moved)) }
     return try body(&moved)
 }
 
-/// A storage of any type of value.
-@usableFromInline
-protocol LockableStorage: AnyObject {
-    func lock()
-    func commitToTell() -> () -> Void
+/// Takes the locks of three values in the one order.
+@inlinable
+func lock<First, Second, Third>(
+    _ first: ProtectedStorage<First>,
+    _ second: ProtectedStorage<Second>,
+    _ third: ProtectedStorage<Third>
+) {
+    let ids = (ObjectIdentifier(first), ObjectIdentifier(second), ObjectIdentifier(third))
+    if ids.0 == ids.1 || ids.1 == ids.2 || ids.0 == ids.2 { failNamedTwice() }
+    let lowest = min(ids.0, ids.1, ids.2)
+    let highest = max(ids.0, ids.1, ids.2)
+    if ids.0 == lowest { first.lock() } else if ids.1 == lowest { second.lock() } else { third.lock() }
+    if ids.0 != lowest, ids.0 != highest {
+        first.lock()
+    } else if ids.1 != lowest, ids.1 != highest {
+        second.lock()
+    } else {
+        third.lock()
+    }
+    if ids.0 == highest { first.lock() } else if ids.1 == highest { second.lock() } else { third.lock() }
 }
 
-extension ProtectedStorage: LockableStorage {}
+/// Takes the locks of any number of values in the one order.
+@inlinable
+func lock<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
+    var ids = [ObjectIdentifier]()
+    for storage in repeat each storages { ids.append(ObjectIdentifier(storage)) }
+    ids.sort()
+    for (lower, upper) in zip(ids, ids.dropFirst()) where lower == upper { failNamedTwice() }
+    for id in ids {
+        for storage in repeat each storages {
+            if ObjectIdentifier(storage) == id { storage.lock() }
+        }
+    }
+}
+
+/// Gives back the locks of values that may have changed, then notifies those who wait for a change.
+@inlinable
+func commit<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
+    var hasWaiters = false
+    for storage in repeat each storages { hasWaiters = hasWaiters || storage.hasWaiters }
+    if hasWaiters { return commitNotifying(repeat each storages) }
+    for storage in repeat each storages { storage.unlock() }
+}
+
+@usableFromInline
+@inline(never)
+func commitNotifying<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
+    var notify = [() -> Void]()
+    for storage in repeat each storages { notify.append(storage.commitToNotify()) }
+    withExtendedLifetime((repeat each storages)) {
+        for notify in notify { notify() }
+    }
+}
 
 @usableFromInline
 @inline(never)
 func failNamedTwice() -> Never {
     fatalError("withLocked names one value twice. There cannot be two inout accesses to one value.")
+}
+
+@usableFromInline
+@inline(never)
+func failCountChanged() -> Never {
+    fatalError("The closure of withLocked has changed the number of the values.")
 }
 
 extension Protected {

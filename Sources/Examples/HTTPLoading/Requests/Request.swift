@@ -74,7 +74,13 @@ extension Request {
 
     /// Calls a handler with the answer, when it is there and those before it are done; called by `response`.
     func whenAnswered(_ handler: @escaping AnswerLine<HTTPResult>.Handler) {
-        answers.wait(handler)
+        active.beginHandling(self)
+        answers.wait { answer, done in
+            handler(answer) {
+                self.active.endHandling(self)
+                done()
+            }
+        }
     }
 }
 
@@ -112,18 +118,17 @@ extension Request {
             case .tell(let handlers, let state): for handler in handlers { handler(self, state) }
             case .answer(let result):
                 answers.fulfil(result)
-                // Behind the handlers that wait already: when they are done.
-                whenAnswered { _, done in
-                    self.letGo()
-                    done()
-                }
+                letGo()
             case .letGo: letGo()
             }
         }
     }
 
-    /// Nobody but its owner and its late handlers needs the request any more.
+    /// Forgets the request once the handlers are done that wait already: only its owner and late handlers need it then.
     private func letGo() {
-        for task in mutableState.tasks { active[task.identifier] = nil }
+        whenAnswered { _, done in
+            for task in self.mutableState.tasks { self.active[task.identifier] = nil }
+            done()
+        }
     }
 }

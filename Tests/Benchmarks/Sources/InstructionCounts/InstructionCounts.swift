@@ -27,6 +27,10 @@ struct InstructionCounts {
     private static let queueSafe = QueueSafeValue(value: 0)
     private static let protected = Protected(0)
     private static let state = State()
+    private static let others = (Protected(0), Protected(0))
+    private static let listened = Protected(0)
+    private static let changes = listened.changes
+    private static let names = Protected(["a": 1, "b": 2, "c": 3])
 
     private static let paths: [(name: String, run: @Sendable (Int) -> Void)] = [
         ("loop", { loop($0) }),
@@ -38,6 +42,11 @@ struct InstructionCounts {
         ("Protected(0).write{},end", { live($0) }),
         ("@Protected+=1", { add(to: state, $0) }),
         ("$model.count+=1", { addToMember(of: state, $0) }),
+        ("Protected.read{},listened", { count in withExtendedLifetime(changes) { read(listened, count) } }),
+        ("Protected.write{},listened", { count in withExtendedLifetime(changes) { write(listened, count) } }),
+        ("dictionary.read{$0[]}", { look(into: names, $0) }),
+        ("withLocked(2)", { withTwo(protected, others.0, $0) }),
+        ("withLocked(3)", { withThree(protected, others.0, others.1, $0) }),
     ]
 }
 
@@ -72,6 +81,39 @@ extension InstructionCounts {
     private static func write(_ value: Protected<Int>, _ count: Int) {
         for index in 0..<count {
             value.write { $0 &+= 1 }
+            machine_use(Int64(index))
+        }
+    }
+
+    @inline(never)
+    private static func look(into names: Protected<[String: Int]>, _ count: Int) {
+        for _ in 0..<count { machine_use(Int64(names.read { $0["b"] ?? 0 })) }
+    }
+
+    @inline(never)
+    private static func withTwo(_ first: Protected<Int>, _ second: Protected<Int>, _ count: Int) {
+        for index in 0..<count {
+            withLocked(first, second) { first, second in
+                first &+= 1
+                second &+= 1
+            }
+            machine_use(Int64(index))
+        }
+    }
+
+    @inline(never)
+    private static func withThree(
+        _ first: Protected<Int>,
+        _ second: Protected<Int>,
+        _ third: Protected<Int>,
+        _ count: Int
+    ) {
+        for index in 0..<count {
+            withLocked(first, second, third) { first, second, third in
+                first &+= 1
+                second &+= 1
+                third &+= 1
+            }
             machine_use(Int64(index))
         }
     }

@@ -115,12 +115,12 @@ extension RandomProgram {
         case 0: policy.barging = 0
         case 1: policy.keeping = 0
         case 2: policy.batch = 1
-        case 3: (policy.spins, policy.yields) = (0, 0)
+        case 3: policy.spins = 0
         case 4:
             policy.barging = 0
             policy.keeping = 1_000
             policy.batch = 2
-            (policy.spins, policy.yields) = (0, 0)
+            policy.spins = 0
         default: break
         }
         return policy

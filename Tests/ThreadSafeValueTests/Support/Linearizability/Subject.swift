@@ -105,7 +105,7 @@ struct LibrarySubject: Subject {
         record.isAnswered(result, to: command)
     }
 
-    private func submit(_ async: AsyncCommands<Int>, _ command: Command, _ record: OperationRecord) -> CommandHandle {
+    private func submit(_ async: AsyncCommands<Int>, _ command: Command, _ record: OperationRecord) -> HandleOfCommand {
         let tell: @Sendable (Result<Int, QueueSafeValueError>) -> Void = { record.isAnswered($0, to: command) }
         switch command.form {
         case .get, .getInClosure, .map:

@@ -22,16 +22,14 @@
 /// Every iterator gets every element. The first one has those since the sequence was made, a later one those since it was
 /// made itself.
 public struct ValueChanges<Value: Sendable>: Sendable {
-    let hub: ChangeHub<Value>
+    let broadcaster: ChangeBroadcaster<Value>
     let buffering: Buffering
+    let first: FirstSubscription<Value>
 
-    // Listens already, and waits for the first iterator.
-    let first: Protected<ChangeListener<Value>?>
-
-    init(of hub: ChangeHub<Value>, buffering: Buffering) {
-        self.hub = hub
+    init(of broadcaster: ChangeBroadcaster<Value>, buffering: Buffering) {
+        self.broadcaster = broadcaster
         self.buffering = buffering
-        first = Protected(ChangeListener(hub: hub, buffering: buffering))
+        first = FirstSubscription(ChangeSubscription(to: broadcaster, buffering: buffering))
     }
 
     /// How many values are kept for a loop that is busy.
@@ -60,18 +58,18 @@ extension ValueChanges.Buffering {
 extension ValueChanges: AsyncSequence {
     /// Makes what a `for await` loop uses.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(listener: first.exchange(nil) ?? ChangeListener(hub: hub, buffering: buffering))
+        Iterator(subscription: first.take() ?? ChangeSubscription(to: broadcaster, buffering: buffering))
     }
 
     /// What a `for await` loop uses. It listens as long as it lives.
     public struct Iterator: AsyncIteratorProtocol {
-        let listener: ChangeListener<Value>
+        let subscription: ChangeSubscription<Value>
 
         /// The next change.
         ///
         /// - Returns: The value after it, or `nil` when the value has gone away or the task is cancelled.
         public nonisolated(nonsending) mutating func next() async -> Value? {
-            await listener.next()
+            await subscription.next()
         }
 
         /// The next change.
@@ -80,7 +78,7 @@ extension ValueChanges: AsyncSequence {
         /// - Returns: The value after it, or `nil` when the value has gone away or the task is cancelled.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
-            await listener.next()
+            await subscription.next()
         }
     }
 }
@@ -89,27 +87,68 @@ extension ValueChanges: AsyncSequence {
 @available(*, unavailable)
 extension ValueChanges.Iterator: Sendable {}
 
-/// One who listens as long as this lives.
-final class ChangeListener<Value: Sendable>: Sendable {
-    private let hub: ChangeHub<Value>
-    private let id: UInt64
+// Reflection would read what is guarded by locks.
 
-    init(hub: ChangeHub<Value>, buffering: ValueChanges<Value>.Buffering) {
-        self.hub = hub
-        id = hub.add(capacity: buffering.capacity)
-    }
-
-    deinit {
-        hub.remove(id)
+extension ValueChanges: CustomReflectable {
+    /// What a debugger or `dump` shows of the sequence: how it keeps values.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["buffering": buffering], displayStyle: .struct)
     }
 }
 
-extension ChangeListener {
+extension ValueChanges.Iterator: CustomReflectable {
+    /// What a debugger or `dump` shows of the iterator: nothing.
+    public var customMirror: Mirror {
+        Mirror(self, children: [], displayStyle: .struct)
+    }
+}
+
+/// A listener for as long as this lives.
+final class ChangeSubscription<Value: Sendable> {
+    private let broadcaster: ChangeBroadcaster<Value>
+    private let listener: ChangeBroadcaster<Value>.Listener
+
+    init(to broadcaster: ChangeBroadcaster<Value>, buffering: ValueChanges<Value>.Buffering) {
+        self.broadcaster = broadcaster
+        listener = broadcaster.add(capacity: buffering.capacity)
+    }
+
+    deinit {
+        broadcaster.remove(listener)
+    }
+}
+
+// The broadcaster's lock guards the listener.
+extension ChangeSubscription: @unchecked Sendable {}
+
+extension ChangeSubscription {
     nonisolated(nonsending) func next() async -> Value? {
         await withTaskCancellationHandler {
-            await hub.next(of: id)
+            await broadcaster.next(of: listener)
         } onCancel: {
-            hub.remove(id)
+            broadcaster.remove(listener)
         }
+    }
+}
+
+/// A subscription that exists already, and waits for the first iterator.
+final class FirstSubscription<Value: Sendable> {
+    private let lock = PlatformLock()
+
+    // Guarded by `lock`.
+    private var subscription: ChangeSubscription<Value>?
+
+    init(_ subscription: ChangeSubscription<Value>) {
+        self.subscription = subscription
+    }
+}
+
+// See `subscription`.
+extension FirstSubscription: @unchecked Sendable {}
+
+extension FirstSubscription {
+    /// Hands the subscription over, once.
+    func take() -> ChangeSubscription<Value>? {
+        lock.around { subscription.take() }
     }
 }

@@ -1,0 +1,167 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// Hands the changes of one value to all listeners.
+///
+/// A storage has one, made when somebody listens for the first time. For each change it calls `record(_:)` while nobody else
+/// can change the value, so that changes come in their order, and `deliver()` on what that returns when others can again. It
+/// calls `finish()` when it goes away.
+@usableFromInline
+final class ChangeBroadcaster<Value> {
+    /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`. It returns
+    /// what it has used, whose last reference may be this one: it is released when the lock is free.
+    // This and the rest are guarded by `lock`.
+    private var whenListenedTo: ((Bool) -> AnyObject?)?
+    @usableFromInline
+    var listeners = [Listener]()
+
+    // Held for moments, in which no code of the library's user runs.
+    @usableFromInline
+    let lock = PlatformLock()
+
+    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> AnyObject?) {
+        self.whenListenedTo = whenListenedTo
+    }
+}
+
+// All that changes is guarded by `lock`; only values that are `Sendable` are listened to.
+extension ChangeBroadcaster: @unchecked Sendable {}
+
+extension ChangeBroadcaster {
+    /// What one loop over the changes has not fetched yet. Guarded by the broadcaster's lock.
+    @usableFromInline
+    final class Listener {
+        @usableFromInline
+        var mailbox: RingBuffer<Value>
+        fileprivate var isRemoved = false
+        // The iterators that wait for the next value: one, if each is used by one task.
+        @usableFromInline
+        var waiting = [CheckedContinuation<Void, Never>]()
+
+        fileprivate init(capacity: Int) {
+            mailbox = RingBuffer(capacity: capacity)
+        }
+    }
+
+    /// What is left to do when a change has been recorded.
+    @usableFromInline
+    struct Delivery {
+        // Values that nobody wants any more. They go away with this, where their `deinit` may do anything. The first one has
+        // a place of its own, so that a single listener costs no allocation.
+        @usableFromInline
+        var replaced: Value?
+        @usableFromInline
+        var othersReplaced = [Value]()
+        @usableFromInline
+        var waiting = [CheckedContinuation<Void, Never>]()
+
+        @inlinable
+        init() {}
+
+        /// Whether a listener waits for it.
+        var isAwaited: Bool { !waiting.isEmpty }
+
+        /// Wakes the listeners. No lock may be held.
+        @inlinable
+        func deliver() {
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    /// Puts a change into every mailbox.
+    @inlinable
+    func record(_ value: Value) -> Delivery {
+        var delivery = Delivery()
+        lock.lock()
+        for listener in listeners {
+            if let old = listener.mailbox.put(value) {
+                if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
+            }
+            if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }
+        }
+        lock.unlock()
+        return delivery
+    }
+
+    /// The value goes away. Listeners may still fetch what is in their mailboxes.
+    func finish() {
+        let waiting = lock.around {
+            whenListenedTo = nil
+            return listeners.flatMap { $0.waiting.drain() }
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+extension ChangeBroadcaster {
+    /// Adds a listener. It gets every change that comes after this.
+    func add(capacity: Int) -> Listener {
+        let listener = Listener(capacity: capacity)
+        _ = lock.around {
+            listeners.append(listener)
+            return listeners.count == 1 ? whenListenedTo?(true) : nil
+        }
+        return listener
+    }
+
+    /// Removes a listener, if it is still there. Its next fetches find the end.
+    func remove(_ listener: Listener) {
+        // What it has not fetched goes away outside the lock.
+        var mailbox = RingBuffer<Value>(capacity: 1)
+        var used: AnyObject?
+        lock.lock()
+        let isFirstTime = !listener.isRemoved
+        listener.isRemoved = true
+        if isFirstTime {
+            listeners.removeAll { $0 === listener }
+            if listeners.isEmpty { used = whenListenedTo?(false) }
+        }
+        swap(&mailbox, &listener.mailbox)
+        let waiting = listener.waiting.drain()
+        lock.unlock()
+        withExtendedLifetime(used) {}
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// The listener's next value, or `nil` at the end.
+    nonisolated(nonsending) func next(of listener: Listener) async -> Value? {
+        while true {
+            switch lock.around({ fetch(listener) }) {
+            case .value(let value): return value
+            case .end: return nil
+            case .empty: await withCheckedContinuation { wait(listener, $0) }
+            }
+        }
+    }
+
+    private enum Fetched {
+        case value(Value), empty, end
+    }
+
+    /// Under the lock.
+    private func fetch(_ listener: Listener) -> Fetched {
+        if listener.isRemoved { return .end }
+        if let value = listener.mailbox.take() { return .value(value) }
+        return whenListenedTo == nil ? .end : .empty
+    }
+
+    private func wait(_ listener: Listener, _ continuation: CheckedContinuation<Void, Never>) {
+        let isToWait = lock.around {
+            // Something may have come in between.
+            guard !listener.isRemoved, listener.mailbox.isEmpty, whenListenedTo != nil else { return false }
+            listener.waiting.append(continuation)
+            return true
+        }
+        if !isToWait { continuation.resume() }
+    }
+}
+
+extension Array {
+    /// Takes all elements out.
+    @usableFromInline
+    mutating func drain() -> [Element] {
+        defer { self = [] }
+        return self
+    }
+}

@@ -1,0 +1,99 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// What a lock is made of, in memory that somebody else owns.
+///
+/// Everything goes through a pointer, because a lock that a thread may wait for must never move.
+@usableFromInline
+protocol LockStorage {
+    /// Makes a lock that nobody holds of fresh memory, at its final place.
+    static func initialize(_ storage: UnsafeMutablePointer<Self>)
+
+    /// Ends the lock. What is left is fresh memory.
+    static func deinitialize(_ storage: UnsafeMutablePointer<Self>)
+
+    /// Takes the lock. Crashes if the calling thread holds it already.
+    static func lock(_ storage: UnsafeMutablePointer<Self>)
+
+    /// Takes the lock on behalf of a type, which the message of a crash names.
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
+
+    /// Takes the lock if that is possible in time. Crashes if the calling thread holds it already.
+    static func lock(_ storage: UnsafeMutablePointer<Self>, until deadline: Deadline) -> Bool
+
+    /// Takes the lock if nobody holds it.
+    static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool
+
+    /// Crashes if the calling thread holds the lock, as `lock` does.
+    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>)
+
+    /// Gives the lock back. Crashes if the calling thread doesn't hold it.
+    static func unlock(_ storage: UnsafeMutablePointer<Self>)
+}
+
+/// A lock in memory of its own, where it never moves: what the public locks are made of.
+@safe
+@usableFromInline
+struct LockCell<Storage: LockStorage>: ~Copyable {
+    @usableFromInline
+    let storage: UnsafeMutablePointer<Storage>
+
+    @inlinable
+    init() {
+        unsafe storage = .allocate(capacity: 1)
+        unsafe Storage.initialize(storage)
+    }
+
+    @inlinable
+    deinit {
+        unsafe Storage.deinitialize(storage)
+        unsafe storage.deallocate()
+    }
+}
+
+// The pointer never changes, and the lock it points to is made to be shared.
+extension LockCell: @unchecked Sendable {}
+
+extension LockCell {
+    @inlinable
+    func lock() {
+        unsafe Storage.lock(storage)
+    }
+
+    @inlinable
+    func tryLock() -> Bool {
+        unsafe Storage.tryLock(storage)
+    }
+
+    @inlinable
+    func unlock() {
+        unsafe Storage.unlock(storage)
+    }
+}
+
+// For locks of the system, which hide who holds them and who waits.
+extension LockStorage {
+    @inlinable
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
+        unsafe lock(storage)
+    }
+
+    /// Tries again and again: the system has no line for those who wait with a time-out.
+    @usableFromInline
+    static func lock(_ storage: UnsafeMutablePointer<Self>, until deadline: Deadline) -> Bool {
+        if unsafe tryLock(storage) { return true }
+        if deadline == .passed { return false }
+        unsafe failIfHeld(storage)
+        let parker = Parker()
+        var pause: UInt64 = 10_000
+        while true {
+            let time = now()
+            let isInTime = time < deadline.time
+            if isInTime { _ = parker.park(until: min(time + pause, deadline.time)) }
+            if unsafe tryLock(storage) { return true }
+            if !isInTime { return false }
+            pause = min(pause * 2, 500_000)
+        }
+    }
+}

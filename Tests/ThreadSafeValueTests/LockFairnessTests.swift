@@ -1,0 +1,217 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+/// That nobody waits for a lock for ever: who sleeps for long is handed it.
+@Suite("WordLock, fairness")
+struct LockFairnessTests {
+    @Test("A thread that has slept for long is handed the lock by the next unlock, and no newcomer comes between")
+    func handsOver() throws {
+        try inTime {
+            for _ in 0..<20 {
+                let (lock, mayEnd) = (WordLock(), Door())
+                lock.lock()
+                let sleeper = RunningThread { lock.around { mayEnd.waitUntilOpen() } }
+                try poll("it sleeps") { lock.sleepingThreadCount == 1 }
+                // Longer than the 0.5 ms after which it is owed the lock; how much longer doesn't matter.
+                Thread.sleep(forTimeInterval: 0.001)
+                lock.unlock()
+                #expect(!lock.tryLock(), "The sleeper has it, though it may not have woken up yet.")
+                mayEnd.open()
+                sleeper.join()
+                #expect(lock.tryLock())
+                lock.unlock()
+            }
+        }
+    }
+
+    @Test("Threads that have slept for long are handed the lock in the order in which they fell asleep")
+    func handsOverInOrder() throws {
+        try inTime {
+            let (lock, log) = (WordLock(), Log<Int>())
+            lock.lock()
+            let sleepers = try (0..<8).map { index in
+                let sleeper = RunningThread { lock.around { log.add(index) } }
+                try poll("it sleeps") { lock.sleepingThreadCount == index + 1 }
+                return sleeper
+            }
+            Thread.sleep(forTimeInterval: 0.001)
+            lock.unlock()
+            for sleeper in sleepers { sleeper.join() }
+            #expect(log.entries == Array(0..<8))
+        }
+    }
+
+    @Test("A thread that waits with a time-out stands in the same line, and is handed the lock as well")
+    func handsOverInTime() throws {
+        try inTime {
+            let (lock, mayEnd) = (WordLock(), Door())
+            lock.lock()
+            let sleeper = RunningThread {
+                #expect(lock.lock(until: now() + 600_000_000_000))
+                mayEnd.waitUntilOpen()
+                lock.unlock()
+            }
+            try poll("it sleeps") { lock.sleepingThreadCount == 1 }
+            Thread.sleep(forTimeInterval: 0.001)
+            lock.unlock()
+            #expect(!lock.tryLock())
+            mayEnd.open()
+            sleeper.join()
+        }
+    }
+
+    @Test("A thread whose time is over leaves the line, and the lock goes to the others")
+    func leaves() throws {
+        try inTime {
+            let (lock, counter) = (WordLock(), Unguarded(0))
+            lock.lock()
+            let inVain = RunningThread { #expect(!lock.lock(until: now() + 20_000_000)) }
+            try poll("it sleeps") { lock.sleepingThreadCount == 1 }
+            let sleeper = RunningThread { lock.around { counter.value += 1 } }
+            try poll("both sleep") { lock.sleepingThreadCount == 2 }
+            inVain.join()
+            #expect(lock.sleepingThreadCount == 1)
+            lock.unlock()
+            sleeper.join()
+            #expect(lock.around { counter.value } == 1)
+        }
+    }
+
+    @Test("A lock whose only sleeper has left is unlocked like any other")
+    func leftAlone() throws {
+        try inTime {
+            let lock = WordLock()
+            lock.lock()
+            RunningThread { #expect(!lock.lock(until: now() + 1_000_000)) }.join()
+            #expect(lock.sleepingThreadCount == 0)
+            lock.unlock()
+            onThreads(2) { _ in lock.around {} }
+            #expect(lock.tryLock())
+            lock.unlock()
+        }
+    }
+
+    @Test("Time-outs that race unlocks: nobody has the lock beside another, and nobody sleeps for ever")
+    func timeoutsRace() throws {
+        try inTime(seconds: 120) {
+            let (lock, counter, taken) = (WordLock(), Unguarded(0), Protected(0))
+            onThreads(4) { index in
+                var own = 0
+                for round in 0..<3_000 {
+                    // Every other thread waits as long as it takes: it is the one who would not be woken.
+                    if index.isMultiple(of: 2) {
+                        lock.lock()
+                    } else if !lock.lock(until: now() + UInt64((round &* 7 + index) % 40) * 1_000) {
+                        continue
+                    }
+                    counter.value += 1
+                    own += 1
+                    // Long enough for the others to fall asleep.
+                    if round.isMultiple(of: 8) { usleep(20) }
+                    lock.unlock()
+                }
+                taken.wrappedValue += own
+            }
+            #expect(lock.around { counter.value } == taken.wrappedValue)
+        }
+    }
+
+    @Test("A thread that holds a value nearly all the time starves no other, and no time-out either")
+    func starvesNobody() throws {
+        try inTime(seconds: 120) {
+            let (number, isOver) = (Protected(0), Protected(false))
+            let hog = RunningThread {
+                while !isOver.wrappedValue {
+                    number.write { _ in Thread.sleep(forTimeInterval: 0.002) }
+                }
+            }
+            // Without hand-over each of these takes seconds, when it comes at all.
+            for _ in 0..<20 {
+                number.wrappedValue += 1
+                #expect(number.write(timeout: .seconds(2)) { $0 += 1 } != nil)
+            }
+            isOver.wrappedValue = true
+            hog.join()
+            #expect(number.wrappedValue == 40)
+        }
+    }
+
+    @Test("A time-out occupies no thread but the caller's: the global queue goes on while the values are still held")
+    func occupiesNobody() throws {
+        try inTime(seconds: 120) {
+            let (held, mayEnd) = (Protected(0), Door())
+            let values = (0..<16).map { Protected($0) }
+            let holders = values.map { value in
+                RunningThread {
+                    value.read { _ in
+                        held.wrappedValue += 1
+                        mayEnd.waitUntilOpen()
+                    }
+                }
+            }
+            held.wait { $0 == 16 }
+            for value in values { #expect(value.write(timeout: .milliseconds(1)) { _ in } == nil) }
+            let started = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async { started.signal() }
+            #expect(started.wait(timeout: .now() + .seconds(30)) == .success)
+            mayEnd.open()
+            for holder in holders { holder.join() }
+        }
+    }
+}
+
+@Suite("SleeperLine")
+struct SleeperLineTests {
+    @Test("Those who come back find their places, in whatever order they come")
+    func comesBack() {
+        var line = SleeperLine()
+        let sleepers = (0..<3).map { Sleeper(UInt64($0) << 4) }
+        for sleeper in sleepers { line.insert(sleeper, at: 7) }
+        let (first, second) = (line.removeFirst(), line.removeFirst())
+        // Both were woken too late, and the one that came first comes back first.
+        line.insert(first!, at: 9)
+        line.insert(second!, at: 10)
+        #expect(line.threads == sleepers.map(\.thread))
+        let (again, next) = (line.removeFirst(), line.removeFirst())
+        line.insert(next!, at: 11)
+        line.insert(again!, at: 12)
+        #expect(line.threads == sleepers.map(\.thread))
+    }
+
+    @Test("It keeps the order of arrival whatever the clock says")
+    func standingClock() {
+        var line = SleeperLine()
+        let times: [UInt64] = [5, 5, 3, 9, 9, 1]
+        for (index, time) in times.enumerated() { line.insert(Sleeper(UInt64(index)), at: time) }
+        #expect(line.threads == [0, 1, 2, 3, 4, 5])
+    }
+
+    @Test("One that leaves from the middle leaves the others in order, and is not there any more")
+    func leaves() {
+        var line = SleeperLine()
+        let sleepers = (0..<4).map { Sleeper(UInt64($0)) }
+        for sleeper in sleepers { line.insert(sleeper, at: 1) }
+        let (isThere, isThereAgain) = (line.remove(sleepers[2]), line.remove(sleepers[2]))
+        #expect(isThere)
+        #expect(!isThereAgain)
+        #expect(line.threads == [0, 1, 3])
+    }
+
+    @Test("Half a millisecond of sleep is enough for few, and more is asked for where many sleep")
+    func patience() {
+        var line = SleeperLine()
+        line.insert(Sleeper(1), at: 1_000)
+        #expect(!line.frontIsOwed(at: 500_999))
+        #expect(line.frontIsOwed(at: 501_000))
+        for thread in 2...64 { line.insert(Sleeper(UInt64(thread)), at: 1_000) }
+        #expect(!line.frontIsOwed(at: 3_200_999))
+        #expect(line.frontIsOwed(at: 3_201_000))
+        #expect(!SleeperLine().frontIsOwed(at: .max))
+    }
+}
