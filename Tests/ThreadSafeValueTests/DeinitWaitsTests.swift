@@ -9,6 +9,7 @@ import ThreadSafeValue
 
 /// An object goes away with a command and uses the value in its `deinit`: it submits a command, and waits for it. The queue is
 /// concurrent, so there is a thread for that one, and it is free: the thread that waits has no turn, and runs no command.
+/// Not many at once: the pool makes new threads only slowly when its threads wait.
 @Suite("An object that a command lets go may wait for the value in its `deinit`")
 struct DeinitWaitsTests {
     enum Way: CaseIterable, Sendable {
@@ -19,7 +20,7 @@ struct DeinitWaitsTests {
         case completed
     }
 
-    @Test("For a command on a concurrent queue", arguments: Way.allCases, [1, 20])
+    @Test("For a command on a concurrent queue", arguments: Way.allCases, [1, 4])
     func concurrentQueue(way: Way, count: Int) throws {
         let told = try inTime(seconds: 15) {
             let told = Log<Bool>()

@@ -11,32 +11,33 @@ import ThreadSafeValue
 struct ParkingTests {
     // Unoptimized code allocates for reasons of its own, and sanitizers need memory themselves.
     #if os(Linux) && canImport(Glibc) && !DEBUG
-    /// The thread has waited once before, so that what is made once a thread is there. Then it uses up all memory, and waits
-    /// again, for a command of another thread, which ends when it sees the first in line.
+    /// The thread has waited several times before, long enough to sleep, so that what is made once a thread is there. Then it
+    /// uses up all memory, and waits again, for a command of another thread, which goes on for a while when it sees the first
+    /// in line.
     @Test("Parks and is woken without allocating: it does so when there is no memory", .enabled(if: !isSanitized))
     func allocatesNothing() async {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 30)
             let value = QueueSafeValue(value: 0)
-            let (bothAreReady, hasTurn) = (StartGate(count: 2), StartGate(count: 2))
-            let hasTurnAgain = StartGate(count: 2)
+            let gates = (0..<20).map { _ in (hasTurn: StartGate(count: 2), isOver: StartGate(count: 2)) }
             let other = RunningThread {
-                for gate in [hasTurn, hasTurnAgain] {
+                for gate in gates {
                     value.wait.lowestPriority.set { _ in
-                        gate.pass()
+                        gate.hasTurn.pass()
                         while value.pendingCommandCount == 0 { sched_yield() }
+                        spin(2_000_000)
                     }
-                    if gate === hasTurn { bothAreReady.pass() }
+                    gate.isOver.pass()
                 }
             }
             RunningThread {
-                hasTurn.pass()
-                value.wait.highestPriority.set { $0 += 1 }
-                bothAreReady.pass()
-                useUpMemory()
-                hasTurnAgain.pass()
-                value.wait.highestPriority.set { $0 += 1 }
-                value.wait(timeout: .nanoseconds(1)).lowestPriority.set { $0 += 1 }
+                for (index, gate) in gates.enumerated() {
+                    if index == gates.count - 1 { useUpMemory() }
+                    gate.hasTurn.pass()
+                    value.wait.highestPriority.set { $0 += 1 }
+                    value.wait(timeout: .nanoseconds(1)).lowestPriority.set { $0 += 1 }
+                    gate.isOver.pass()
+                }
                 _exit(EXIT_SUCCESS)
             }.join()
             other.join()
