@@ -64,14 +64,14 @@ extension CommandQueue where Value: Sendable {
         _ work:
             @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> PendingCommand.Ending
     ) async -> Result<Success, QueueSafeValueError> {
-        let owners = TaskBody.current?.holders ?? []
-        guard WaitGraph.shared.beginAwaiting(word, owners) else { return .failure(.circularWait) }
+        let body = TaskBody.current
+        guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else { return .failure(.circularWait) }
         let cancellation = Cancellation()
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 let submission = submit(priority, in: awaitedTarget) { turn in
                     // Here, and not when the task goes on, which may be much later: it waits no more.
-                    WaitGraph.shared.endAwaiting(word, owners)
+                    WaitGraph.shared.end(for: word, thread: 0, body: body)
                     switch turn {
                     case .success: return work { unsafe continuation.resume(returning: $0) }
                     case .failure(let failure):
@@ -83,7 +83,7 @@ extension CommandQueue where Value: Sendable {
                 switch submission {
                 case .success(let command): cancellation.attach(command)
                 case .failure(let failure):
-                    WaitGraph.shared.endAwaiting(word, owners)
+                    WaitGraph.shared.end(for: word, thread: 0, body: body)
                     unsafe continuation.resume(returning: .failure(failure))
                 }
             }

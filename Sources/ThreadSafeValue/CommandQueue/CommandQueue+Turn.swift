@@ -190,19 +190,21 @@ extension CommandQueue {
     private func waitInLine(_ priority: CommandPriority, until deadline: UInt64) -> QueueSafeValueError? {
         let command = ThreadWaiter.current
         command.reuse(for: priority)
+        let thread = TurnWord.currentThread
+        let body = TaskBody.current
         update { waiters, effects in
-            waiters.append(command, on: TurnWord.currentThread)
+            waiters.append(command, on: thread)
             publish(&waiters, &effects)
         }
         // A wait that ends is in no circle for ever.
         if deadline == .max {
             let delay = storage.policy.circleDelay
             if delay > 0, park(command, until: now() &+ delay) { return nil }
-            guard WaitGraph.shared.beginWaiting(for: word) else {
+            guard WaitGraph.shared.begin(for: word, thread: thread, body: body) else {
                 return takeTurn(woken: command, orLeave: true) ? nil : .circularWait
             }
         }
-        defer { if deadline == .max { WaitGraph.shared.endWaiting(for: word) } }
+        defer { if deadline == .max { WaitGraph.shared.end(for: word, thread: thread, body: body) } }
         if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return nil }
         return .timedOut
     }

@@ -11,7 +11,7 @@ final class TaskBody: @unchecked Sendable {
     let holder: UInt64
 
     /// The body that this one is in.
-    private let outer: TaskBody?
+    let outer: TaskBody?
 
     /// Where the task keeps `innermost` while it runs the body.
     private var place: UnsafeRawPointer?
@@ -51,9 +51,6 @@ extension TaskBody {
     func isPart(of holder: UInt64) -> Bool {
         holder == self.holder || outer?.isPart(of: holder) == true
     }
-
-    /// This body and those that it is in, as holders of turns.
-    var holders: [UInt64] { [holder] + (outer?.holders ?? []) }
 
     private static var placeOfInnermost: UnsafeRawPointer? {
         unsafe taskLocalPlace(unsafeBitCast($innermost, to: UnsafeRawPointer.self))

@@ -32,6 +32,8 @@ enum ThreadWaiter {
         if let waiter = unsafe pthread_getspecific(key) {
             return unsafe Unmanaged<PendingCommand>.fromOpaque(waiter).takeUnretainedValue()
         }
+        // All that a wait needs is made now.
+        _ = WaitGraph.shared
         let waiter = PendingCommand(of: Parker())
         let code = unsafe pthread_setspecific(key, Unmanaged.passRetained(waiter).toOpaque())
         if code != 0 { fatalError("ThreadSafeValue: pthread_setspecific failed with code \(code)") }

@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Which thread or task waits for which turn, in the whole process: shows a circle before it is closed.
+/// Which thread or async body waits for which turn, in the whole process: shows a circle before it is closed for good.
 ///
 /// Threads that take several values in different orders may come to wait for each other. A circle is closed by one that
 /// begins to wait, never by one that takes a turn, so it is enough to look then. What is found is true: every other
@@ -11,68 +11,83 @@
 struct WaitGraph: Sendable {
     static let shared = WaitGraph()
 
-    /// The turns that each holder of turns waits for: a thread for one, an async body for one with each task below it. Who waits
-    /// keeps the queue of the word alive.
-    private let turns = Protected<[UInt64: [Turn]]>([:])
-
-    // A word can be read by any thread at any time.
-    private struct Turn: @unchecked Sendable {
+    /// A turn that a thread waits for, or an async body with a task below it. Who waits keeps the queue of the word alive.
+    @safe
+    struct Wait: @unchecked Sendable {
+        let waiter: UInt64
         let word: AtomicWord
-        var holder: UInt64 { TurnWord(bits: word.load()).holder }
+        /// The last search that came by.
+        var search: UInt64 = 0
     }
+
+    struct Waits {
+        // Room for as many as hardly ever wait so long, so that to register one allocates nothing.
+        var all: [Wait] = {
+            var all: [Wait] = []
+            all.reserveCapacity(256)
+            return all
+        }()
+
+        var search: UInt64 = 0
+    }
+
+    let waits = Protected(Waits())
 }
 
 extension WaitGraph {
-    /// Registers that the calling thread waits for a turn.
+    /// Registers that a thread, or a task, waits for a turn.
     ///
+    /// - Parameters:
+    ///   - word: the word of the turn.
+    ///   - thread: the thread that waits; 0 if only a task does.
+    ///   - body: the innermost async body that it is part of.
     /// - Returns: `false`, and nothing registered, if the holder of that turn waits, perhaps through others, for a turn
-    ///   that the calling thread has, or an async body that it is part of.
-    func beginWaiting(for word: AtomicWord) -> Bool {
-        begin([TurnWord.currentThread] + (TaskBody.current?.holders ?? []), Turn(word: word))
-    }
-
-    /// The calling thread waits for this turn no more.
-    func endWaiting(for word: AtomicWord) {
-        end([TurnWord.currentThread] + (TaskBody.current?.holders ?? []), Turn(word: word))
-    }
-
-    /// As `beginWaiting(for:)`, for a task that is in these bodies.
-    func beginAwaiting(_ word: AtomicWord, _ owners: [UInt64]) -> Bool {
-        begin(owners, Turn(word: word))
-    }
-
-    /// A task that is in these bodies waits for this turn no more.
-    func endAwaiting(_ word: AtomicWord, _ owners: [UInt64]) {
-        end(owners, Turn(word: word))
-    }
-}
-
-extension WaitGraph {
-    private func begin(_ waiters: [UInt64], _ turn: Turn) -> Bool {
-        if waiters.isEmpty { return true }
-        return turns.write { turns in
-            var seen: Set<UInt64> = []
-            var holders = [turn.holder]
-            while let holder = holders.popLast() {
-                if waiters.contains(holder) { return false }
-                // A turn that was just taken may still be waited for by its holder.
-                guard seen.insert(holder).inserted, let next = turns[holder] else { continue }
-                holders += next.map(\.holder)
+    ///   that the thread has, or one of the bodies.
+    func begin(for word: AtomicWord, thread: UInt64, body: TaskBody?) -> Bool {
+        if thread == 0, body == nil { return true }
+        return waits.write { waits in
+            waits.search += 1
+            if waits.leads(from: word, to: thread, or: body) { return false }
+            if thread != 0 { waits.all.append(Wait(waiter: thread, word: word)) }
+            var body = body
+            while let next = body {
+                waits.all.append(Wait(waiter: next.holder, word: word))
+                body = next.outer
             }
-            for waiter in waiters { turns[waiter, default: []].append(turn) }
             return true
         }
     }
 
-    private func end(_ waiters: [UInt64], _ turn: Turn) {
-        if waiters.isEmpty { return }
-        turns.write { turns in
-            for waiter in waiters {
-                guard let index = turns[waiter]?.firstIndex(where: { unsafe $0.word.storage == turn.word.storage })
-                else { continue }
-                turns[waiter]?.remove(at: index)
-                if turns[waiter]?.isEmpty == true { turns[waiter] = nil }
+    /// What `begin` registered waits for this turn no more.
+    func end(for word: AtomicWord, thread: UInt64, body: TaskBody?) {
+        if thread == 0, body == nil { return }
+        waits.write { waits in
+            if thread != 0 { waits.remove(thread, word) }
+            var body = body
+            while let next = body {
+                waits.remove(next.holder, word)
+                body = next.outer
             }
         }
+    }
+}
+
+extension WaitGraph.Waits {
+    /// Whether the holder of a turn is this thread or body, or waits for a turn that leads there.
+    fileprivate mutating func leads(from word: AtomicWord, to thread: UInt64, or body: TaskBody?) -> Bool {
+        let holder = TurnWord(bits: word.load()).holder
+        if holder == 0 { return false }
+        if holder == thread || body?.isPart(of: holder) == true { return true }
+        for index in all.indices where all[index].waiter == holder && all[index].search != search {
+            // A turn that was just taken may still be waited for by its holder, so each wait is followed once.
+            all[index].search = search
+            if leads(from: all[index].word, to: thread, or: body) { return true }
+        }
+        return false
+    }
+
+    fileprivate mutating func remove(_ waiter: UInt64, _ word: AtomicWord) {
+        let index = all.firstIndex { unsafe $0.waiter == waiter && $0.word.storage == word.storage }
+        if let index { all.remove(at: index) }
     }
 }
