@@ -81,6 +81,29 @@ struct LockFairnessTests {
         }
     }
 
+    @Test("A thread that is woken just when its time is over passes that on: the one behind it is not forgotten")
+    func wokenTooLate() throws {
+        try inTime(seconds: 120) {
+            for round in 0..<1_000 {
+                let lock = WordLock()
+                lock.lock()
+                // Which of the two comes first is left to chance, and so is what happens in these microseconds.
+                let deadline = now() + 200_000
+                let inTime = RunningThread { if lock.lock(until: deadline) { lock.unlock() } }
+                let sleeper = RunningThread { lock.around {} }
+                let unlocking = deadline + UInt64(round % 100) * 1_000
+                while now() < unlocking {}
+                lock.unlock()
+                // Mostly here before the woken thread is. If it does not mark the lock, nobody looks for the other one.
+                lock.lock()
+                usleep(100)
+                lock.unlock()
+                inTime.join()
+                sleeper.join()
+            }
+        }
+    }
+
     @Test("A lock whose only sleeper has left is unlocked like any other")
     func leftAlone() throws {
         try inTime {
