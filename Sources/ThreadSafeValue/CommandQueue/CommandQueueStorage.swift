@@ -148,7 +148,7 @@ extension CommandQueueStorage {
 // Reflection would read the value without the turn.
 extension CommandQueueStorage: CustomReflectable {
     @usableFromInline
-    var customMirror: Mirror { Mirror(self, children: []) }
+    var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
 
 extension CommandQueueStorage: AnyCommandQueue {
