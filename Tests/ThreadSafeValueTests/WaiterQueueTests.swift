@@ -75,7 +75,7 @@ struct WaiterQueueTests {
         #expect(waiters.front === command)
         let parker = Parker()
         let thread = PendingCommand(of: parker)
-        waiters.append(thread)
+        waiters.append(thread, on: 0, &effects)
         waiters.chooseSuccessor(turnIsFree: true, &effects)
         #expect(waiters.front === thread)
         #expect(effects.wake === parker)
@@ -95,11 +95,11 @@ struct WaiterQueueTests {
         let better = PendingCommand(of: high)
         better.reuse(for: .highest)
         var effects = WaiterQueue.Effects()
-        waiters.append(first)
+        waiters.append(first, on: 0, &effects)
         waiters.chooseSuccessor(turnIsFree: true, &effects)
         #expect(effects.wake === low)
         effects = WaiterQueue.Effects()
-        waiters.append(better)
+        waiters.append(better, on: 0, &effects)
         waiters.chooseSuccessor(turnIsFree: true, &effects)
         #expect(effects.wake === high)
         waiters.remove(first)
@@ -140,7 +140,7 @@ struct WaiterQueueTests {
         // Something more urgent is the successor, and leaves.
         let urgent = PendingCommand(of: Parker())
         urgent.reuse(for: .highest)
-        waiters.append(urgent)
+        waiters.append(urgent, on: 0, &effects)
         waiters.chooseSuccessor(turnIsFree: true, &effects)
         waiters.remove(urgent)
         effects = WaiterQueue.Effects()
@@ -155,7 +155,7 @@ struct WaiterQueueTests {
         var waiters = WaiterQueue(policy: HandoffPolicy())
         let thread = PendingCommand(of: Parker())
         var effects = WaiterQueue.Effects()
-        waiters.append(thread)
+        waiters.append(thread, on: 0, &effects)
         waiters.chooseSuccessor(turnIsFree: true, &effects)
         // It is on its way.
         #expect(waiters.bargingDeadline.allows(.lowest, at: 0))
@@ -193,8 +193,11 @@ struct WaiterQueueTests {
         #expect(lane.keeping == 5_000_000)
         lane.adapt(to: 16_000_000, policy)
         #expect(lane.keeping == 32_000_000)
-        lane.adapt(to: 1_000_000_000, policy)
+        lane.adapt(to: 40_000_000, policy)
         #expect(lane.keeping == 50_000_000)
+        // No longer wait would do.
+        lane.adapt(to: 1_000_000_000, policy)
+        #expect(lane.keeping == 5_000_000)
     }
 
     @Test("When one queue stands still, the blocks of all others are dispatched to see whether they do too")
@@ -389,7 +392,8 @@ extension WaiterQueue {
         if Int.random(in: 0..<4, using: &random) > 0 { return append(priority, for: target) }
         let command = PendingCommand(of: Parker())
         command.reuse(for: priority)
-        append(command)
+        var effects = Effects()
+        append(command, on: 0, &effects)
         return command
     }
 

@@ -51,6 +51,7 @@ extension CommandQueue {
             if isOver { break }
             linger()
         }
+        storage.withWaiters { _ in lane.blockReturns() }
         batch.removeAll()
     }
 }

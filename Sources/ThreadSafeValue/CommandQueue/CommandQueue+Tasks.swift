@@ -70,8 +70,9 @@ extension CommandQueue where Value: Sendable {
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 let submission = submit(priority, in: awaitedTarget) { turn in
-                    // Here, and not when the task goes on, which may be much later: it waits no more.
-                    WaitGraph.shared.end(for: word, thread: 0, body: body)
+                    // After the closure, which may wait for a value that the task's body has; and not when the task goes on, which
+                    // may be much later.
+                    defer { WaitGraph.shared.end(for: word, thread: 0, body: body) }
                     switch turn {
                     case .success: return work { unsafe continuation.resume(returning: $0) }
                     case .failure(let failure):

@@ -193,7 +193,7 @@ extension CommandQueue {
         let thread = TurnWord.currentThread
         let body = TaskBody.current
         update { waiters, effects in
-            waiters.append(command, on: thread)
+            waiters.append(command, on: thread, &effects)
             publish(&waiters, &effects)
         }
         // A wait that ends is in no circle for ever.

@@ -112,11 +112,11 @@ extension CommandQueueStorage {
     }
 
     var limit: Int {
-        unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.limit }
+        unsafe withUnsafeMutablePointerToElements { unsafe $0.pointer(to: \.limit).unsafelyUnwrapped.pointee }
     }
 
     var policy: HandoffPolicy {
-        unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.policy }
+        unsafe withUnsafeMutablePointerToElements { unsafe $0.pointer(to: \.policy).unsafelyUnwrapped.pointee }
     }
 
     /// Runs `body` under the lock.
@@ -124,22 +124,29 @@ extension CommandQueueStorage {
         unsafe withUnsafeMutablePointerToElements { state in
             unsafe PlatformLock.Storage.lock(CommandQueueState.lock(state))
             defer { unsafe PlatformLock.Storage.unlock(CommandQueueState.lock(state)) }
-            return unsafe body(&state.pointee.waiters)
+            return unsafe body(&state.pointer(to: \.waiters).unsafelyUnwrapped.pointee)
         }
     }
 
     /// Those who listen to changes; under the lock.
     var listeners: (any ValueListeners)? {
-        get { unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.listeners } }
-        set { unsafe withUnsafeMutablePointerToElements { unsafe $0.pointee.listeners = newValue } }
+        get {
+            unsafe withUnsafeMutablePointerToElements { unsafe $0.pointer(to: \.listeners).unsafelyUnwrapped.pointee }
+        }
+        set {
+            unsafe withUnsafeMutablePointerToElements { state in
+                unsafe state.pointer(to: \.listeners).unsafelyUnwrapped.pointee = newValue
+            }
+        }
     }
 
     /// What handles and timers keep instead of this; under the lock.
     var reference: QueueReference {
         unsafe withUnsafeMutablePointerToElements { state in
-            if let reference = unsafe state.pointee.reference { return reference }
+            let place = unsafe state.pointer(to: \.reference).unsafelyUnwrapped
+            if let reference = unsafe place.pointee { return reference }
             let reference = QueueReference(to: self)
-            unsafe state.pointee.reference = reference
+            unsafe place.pointee = reference
             return reference
         }
     }
@@ -182,19 +189,12 @@ extension CommandQueueStorage: AnyCommandQueue {
         let (lanes, reference, listeners) = unsafe withUnsafeMutablePointerToElements { state in
             unsafe (state.pointee.waiters.allLanes, state.pointee.reference, state.pointee.listeners)
         }
+        // With the lock also if nothing waits, so that handles see the states that the queue has left.
+        let refused = reference?.end { lanes.map { $0.removeAll(.refused) } } ?? []
         listeners?.finish()
-        for lane in lanes where !lane.isEmpty {
-            var commands: [PendingCommand] = []
-            reference?.lock.around {
-                while let command = lane.first {
-                    command.leave(.refused)
-                    lane.remove(command)
-                    commands.append(command)
-                }
-            }
-            let refused = commands
+        for (lane, commands) in zip(lanes, refused) where !commands.isEmpty {
             lane.target.async {
-                for command in refused { command.refuse(.valueContainerDeinited)?() }
+                for command in commands { command.refuse(.valueContainerDeinited)?() }
             }
         }
     }

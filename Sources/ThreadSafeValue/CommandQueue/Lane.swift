@@ -36,7 +36,12 @@ package final class Lane: @unchecked Sendable {
     /// The queue did not start the block in time: the lane's commands have no place in line until the block arrives.
     package var isOverdue = false
 
-    /// For how long a free turn is kept for the block, in nanoseconds.
+    /// How many blocks are dispatched or run, and whether the latest one was dispatched behind another: its delay is no fault
+    /// of the queue.
+    private var blockCount = 0
+    private var isBehindItself = false
+
+    /// For how long a free turn is kept for a block that has not started, in nanoseconds.
     package private(set) var keeping: UInt64
 
     /// Where it stands in the `LaneHeap`, if it does.
@@ -71,14 +76,17 @@ extension Lane {
     }
 
     /// Until when a free turn is kept for the block, given the time.
-    func deadline(now time: UInt64) -> UInt64 {
+    func deadline(now time: UInt64, _ policy: HandoffPolicy) -> UInt64 {
         switch block {
         case .none: time &+ keeping
-        case .dispatched(let start), .present(let start, _): start &+ keeping
+        case .dispatched(let start): start &+ keeping
+        case .present(let start, _): start &+ policy.keeping
         }
     }
 
     func dispatch(at time: UInt64) {
+        isBehindItself = blockCount > 0
+        blockCount += 1
         blockNumber += 1
         block = .dispatched(at: time)
     }
@@ -87,6 +95,11 @@ extension Lane {
     func arrive(at time: UInt64, on thread: UInt64) {
         block = .present(since: time, thread: thread)
         isOverdue = false
+    }
+
+    /// A block has returned to its queue.
+    func blockReturns() {
+        blockCount -= 1
     }
 
     /// The block is over, or is given up: another may be dispatched.
@@ -100,9 +113,10 @@ extension Lane {
     }
 
     /// Learns how long the target queue takes to start a block, so that a queue that is slow, as a main thread may be, is
-    /// waited for longer the next time.
+    /// waited for longer the next time. For one that takes longer than the limit, no longer wait would do.
     package func adapt(to delay: UInt64, _ policy: HandoffPolicy) {
-        keeping = min(max(delay &* 2, policy.keeping), policy.keepingLimit)
+        if isBehindItself { return }
+        keeping = delay > policy.keepingLimit ? policy.keeping : min(max(delay &* 2, policy.keeping), policy.keepingLimit)
     }
 
     var count: Int { unsafe commands.count }
@@ -113,6 +127,17 @@ extension Lane {
 
     /// The command of the lane whose turn is next.
     package var first: PendingCommand? { unsafe commands.first }
+
+    /// Takes all commands out, for good.
+    func removeAll(_ state: PendingCommand.State) -> [PendingCommand] {
+        var commands: [PendingCommand] = []
+        while let command = first {
+            command.leave(state)
+            remove(command)
+            commands.append(command)
+        }
+        return commands
+    }
 
     func append(_ command: PendingCommand) { unsafe commands.append(command) }
 

@@ -22,13 +22,15 @@ protocol AnyCommandQueue: AnyObject {
 
 /// What handles and timers keep instead of the queue, which goes away while they are kept.
 ///
-/// `@unchecked Sendable`: the reference is written once, before this is shared.
+/// `@unchecked Sendable`: the reference is written once, before this is shared; the rest is guarded by the lock.
 @usableFromInline
 final class QueueReference: @unchecked Sendable {
     weak private(set) var queue: (any AnyCommandQueue)?
 
-    /// Guards the state of commands that are refused because the queue goes away.
-    let lock = PlatformLock()
+    private let lock = PlatformLock()
+
+    /// The queue has left its commands for good. Guarded by `lock`.
+    private var isOver = false
 
     init(to queue: any AnyCommandQueue) {
         self.queue = queue
@@ -37,6 +39,19 @@ final class QueueReference: @unchecked Sendable {
 
 extension QueueReference {
     func state(of command: PendingCommand) -> PendingCommand.State {
-        queue?.state(of: command) ?? lock.around { command.currentState }
+        if let queue { return queue.state(of: command) }
+        while true {
+            if let state = lock.around({ isOver ? command.currentState : nil }) { return state }
+            // The queue's `deinit` has begun, on another thread, and comes here first.
+            yieldProcessor()
+        }
+    }
+
+    /// The queue goes away: `body` is the last to change its commands.
+    func end<Answer>(_ body: () -> Answer) -> Answer {
+        lock.around {
+            isOver = true
+            return body()
+        }
     }
 }

@@ -41,6 +41,14 @@ extension TaskBody {
 
     /// Runs `operation` as this body.
     func run(_ operation: () async throws -> Void) async throws {
+        guard isInTaskGroup() else { return try await bind(operation) }
+        // While a task is in the body of a group, its children get copies too. A child of its own has no group.
+        nonisolated(unsafe) let operation = operation
+        async let end: Void = unsafe bind(operation)
+        try await end
+    }
+
+    private func bind(_ operation: () async throws -> Void) async throws {
         try await Self.$innermost.withValue(self) {
             unsafe place = Self.placeOfInnermost
             try await operation()
@@ -60,3 +68,6 @@ extension TaskBody {
 // What `TaskLocal.get()` calls, inlined into programs, to find the value that it then copies.
 @_silgen_name("swift_task_localValueGet")
 private func taskLocalPlace(_ key: UnsafeRawPointer) -> UnsafeRawPointer?
+
+@_silgen_name("swift_task_hasTaskGroupStatusRecord")
+private func isInTaskGroup() -> Bool

@@ -111,14 +111,18 @@ extension WaiterQueue {
 
 extension WaiterQueue {
     /// Puts the command of a thread at the end of the line, behind all of its priority.
-    package mutating func append(_ command: PendingCommand, on thread: UInt64 = 0) {
-        command.append(at: nextArrival(now()))
+    ///
+    /// A lane whose block is below this on the thread's stack cannot come. If it is the successor, it loses its place until
+    /// another block has come, which it cannot on a serial queue.
+    package mutating func append(_ command: PendingCommand, on thread: UInt64, _ effects: inout Effects) {
+        let time = now()
+        command.append(at: nextArrival(time))
         threads.append(command)
-        // A lane whose block is below this on the thread's stack cannot come.
-        if case .lane(let lane) = successor, lane.isBlocked(on: thread) {
-            lane.leave()
-            successor = nil
-        }
+        guard case .lane(let lane) = successor, lane.isBlocked(on: thread) else { return }
+        successor = nil
+        giveUp(lane)
+        lane.dispatch(at: time)
+        effects.probes.append(lane)
     }
 
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
@@ -244,7 +248,9 @@ extension WaiterQueue {
         }
         if case .lane(let lane) = successor, !timerIsRunning, mayGiveUp(lane) {
             timerIsRunning = true
-            effects.timer = lane.deadline(now: now())
+            // Soon enough for any lane that is the successor by then.
+            let time = now()
+            effects.timer = min(lane.deadline(now: time, policy), time &+ policy.keeping)
         }
     }
 
@@ -265,21 +271,19 @@ extension WaiterQueue {
     private mutating func giveUpLateBlock(_ effects: inout Effects) {
         guard case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
-        guard time >= lane.deadline(now: time) else { return }
+        guard time >= lane.deadline(now: time, policy) else { return }
         successor = nil
         if lane.isPresent { return lane.leave() }
         giveUp(lane)
         // All queues that stand still do so at once: the others have been waited for as well, or are from now on.
-        while let next = lanes.front, front?.runs(in: next) == true, next.isDispatched, mayGiveUp(next),
-            time >= next.deadline(now: time)
-        {
-            giveUp(next)
-        }
+        var late: [Lane] = []
         lanes.forEach { other in
-            guard !other.hasBlock else { return }
+            if other.isDispatched, time >= other.deadline(now: time, policy) { late.append(other) }
+            if other.hasBlock { return }
             other.dispatch(at: time)
             effects.probes.append(other)
         }
+        for other in late where mayGiveUp(other) { giveUp(other) }
     }
 
     private mutating func giveUp(_ lane: Lane) {
