@@ -31,6 +31,20 @@ struct BargingTests {
         #expect(answers.contains(.success(1)))
     }
 
+    @Test("But not past a more urgent one, neither at once nor when its time is over")
+    func moreUrgent() throws {
+        let answers = try inTime {
+            let value = QueueSafeValue(value: 0, policy: Self.policy(barging: 600_000_000_000))
+            let queue = DispatchQueue(label: "suspended")
+            queue.suspend()
+            defer { queue.resume() }
+            let handle = value.async(performIn: queue).highestPriority.set { $0 += 10 }
+            defer { handle.cancel() }
+            return [0, 50].map { value.wait(timeout: .milliseconds($0)).lowestPriority.get() }
+        }
+        #expect(answers == [.failure(.timedOut), .failure(.timedOut)])
+    }
+
     @Test("Also when the deadline of one that waited before was over")
     func deadlineOfAnother() throws {
         let answers = try inTime {

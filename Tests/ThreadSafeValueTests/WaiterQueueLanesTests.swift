@@ -80,6 +80,18 @@ struct WaiterQueueLanesTests {
         waiters.remove(next)
     }
 
+    /// The first is found to be late when its time is over, and then all others are looked at for as long.
+    @Test("Queues that stand still are given up together: a thread behind them waits for two bounds, not for each")
+    func standingStill() {
+        var waiters = WaiterQueue(policy: .impatient)
+        let commands = (0..<10).map { waiters.append(.highest, for: DispatchQueue(label: "\($0)")) }
+        let thread = PendingCommand(of: Parker())
+        waiters.append(thread)
+        for _ in 0..<3 { _ = waiters.choose() }
+        #expect(waiters.front === thread)
+        for command in commands + [thread] { waiters.remove(command) }
+    }
+
     @Test("A queue keeps its lane while that has a block, and no longer")
     func forgotten() throws {
         var waiters = WaiterQueue(policy: .unbounded)
