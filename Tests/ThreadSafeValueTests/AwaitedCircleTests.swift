@@ -16,6 +16,8 @@ struct AwaitedCircleTests {
     func blockingWait() async throws {
         try await expectOneCircle { first, second, both, answers in
             await first.async.lowestPriority.set { number in
+                // So the closure is async.
+                await Task.yield()
                 both.pass()
                 answers.add(Self.increment(second))
                 number += 1

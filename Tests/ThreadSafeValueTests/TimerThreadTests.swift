@@ -14,7 +14,7 @@ struct TimerThreadTests {
     func lastReference() throws {
         let answers = try inTime {
             let answers = Log<Result<Int, QueueSafeValueError>>()
-            for _ in 0..<2 { letGo(2_000, answers) }
+            for _ in 0..<3 { letGo(1_000, answers) }
             return answers.entries
         }
         #expect(answers.allSatisfy { $0 == .success(0) })
