@@ -132,8 +132,17 @@ struct AwaitCommandsTests {
             while !Task.isCancelled { await Task.yield() }
             return await value.async.highestPriority.set { $0 += 1 }
         }
-        task.cancel()
-        #expect(await task.value == .failure(.cancelled))
+        let body = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await value.async.highestPriority.set { number in
+                await Task.yield()
+                number += 1
+            }
+        }
+        for task in [task, body] {
+            task.cancel()
+            #expect(await task.value == .failure(.cancelled))
+        }
         #expect(await value.async.highestPriority.get() == .success(0))
     }
 
@@ -181,6 +190,11 @@ struct AwaitCommandsTests {
             #expect(value.wait.highestPriority.get() == .failure(.reentrantCommand))
             async let child = value.async.lowestPriority.get()
             #expect(await child == .failure(.reentrantCommand))
+            await QueueSafeValue(value: 0).async.lowestPriority.set { other in
+                await Task.yield()
+                #expect(await value.async.lowestPriority.get() == .failure(.reentrantCommand))
+                other = 1
+            }
             number = 1
         }
         #expect(await value.async.highestPriority.get() == .success(1))

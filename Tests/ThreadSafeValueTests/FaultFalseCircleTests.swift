@@ -13,7 +13,9 @@ struct FaultFalseCircleTests {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func taskThatGoesOn() async throws {
         let answer = try await onThreadOfItsOwn {
-            let first = QueueSafeValue(value: 0)
+            var policy = HandoffPolicy()
+            policy.circleDelay = 0
+            let first = QueueSafeValue(value: 0, policy: policy)
             let second = QueueSafeValue(value: 0)
             let executor = HeldExecutor()
             let blocker = Blocker(second)
@@ -36,6 +38,8 @@ struct FaultFalseCircleTests {
                 second.wait.highestPriority.set { _ in answer.add(first.wait.highestPriority.get()) }
             }
             try poll("the thread waits, or was refused") { first.pendingCommandCount == 1 || answer.count == 1 }
+            // Time to look for a circle; without it, a mistake may be overlooked.
+            usleep(20_000)
             executor.release()
             thread.join()
             end.waitUntilOpen()

@@ -208,6 +208,29 @@ struct QueueSafeValueChangesTests {
         }
     }
 
+    /// A listener that comes or goes has a reference to the value for a moment, which may be the last one then.
+    @Test("The value may go away while its only listener comes or goes")
+    func lastReference() throws {
+        try inTime {
+            for _ in 0..<500 {
+                let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
+                let changes = holder.wrappedValue!.changes
+                let (hasBegun, isOver) = (Protected(false), Protected(false))
+                let thread = RunningThread {
+                    while !isOver.wrappedValue {
+                        _ = changes.makeAsyncIterator()
+                        hasBegun.wrappedValue = true
+                    }
+                }
+                while !hasBegun.wrappedValue {}
+                spin(.random(in: 0..<20_000))
+                holder.wrappedValue = nil
+                isOver.wrappedValue = true
+                thread.join()
+            }
+        }
+    }
+
     @Test("A loop goes on as long as a command waits for a queue that was late")
     func lateQueue() async throws {
         var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)

@@ -126,6 +126,27 @@ struct QueueSafeValueStandstillTests {
         #expect(log.entries == ["wait", "block ends", "async"])
     }
 
+    /// The turn would be kept for ten minutes for the block that the completion is in.
+    @Test("A completion that submits to its own concurrent queue and then waits goes on at once")
+    func ownConcurrentQueue() throws {
+        let answer = try inTime(seconds: 20) {
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
+            let queue = DispatchQueue(label: "own", attributes: .concurrent)
+            let answers = Log<Result<Int, QueueSafeValueError>>()
+            let end = Door()
+            value.async(performIn: queue).lowestPriority.set {
+                $0 += 1
+            } completion: { _ in
+                value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                answers.add(value.wait.lowestPriority.get())
+                end.open()
+            }
+            end.waitUntilOpen()
+            return answers.entries[0]
+        }
+        #expect(answer == .success(2))
+    }
+
     @Test("300 blocks of a global pool wait while commands for that pool are pending: all run")
     func fullPool() async {
         await #expect(processExitsWith: .success) {

@@ -59,6 +59,23 @@ struct SuspendedAndLetGoTests {
         #expect(ran.isEmpty)
     }
 
+    @Test("The handles of its pending commands say that they were refused, and cancel nothing any more")
+    func handles() throws {
+        let (state, isCancelled) = try inTime(seconds: 20) {
+            let told = Door()
+            let handle: CommandHandle
+            do {
+                let value = QueueSafeValue(value: 0)
+                value.suspend()
+                handle = value.async(performIn: .utility).lowestPriority.get { _ in told.open() }
+            }
+            told.waitUntilOpen()
+            return (handle.state, handle.cancel())
+        }
+        #expect(state == .refused)
+        #expect(!isCancelled)
+    }
+
     @Test("It goes away, with what its commands captured")
     func goesAway() throws {
         let tally = Counted.Tally()

@@ -35,7 +35,8 @@ struct TimedCircleTests {
     @Test("Without time-outs the one that would close the circle is told so")
     func untimed() throws {
         let answers = try run(first: nil, second: nil)
-        #expect(answers == [.success(1), .failure(.circularWait)])
+        // Each looks when it has waited for a moment, and a busy machine may wake the second one first.
+        #expect([[.success(1), .failure(.circularWait)], [.failure(.circularWait), .success(1)]].contains(answers))
     }
 
     @Test("A circle of three, of which one wait has a time-out, ends with that one")

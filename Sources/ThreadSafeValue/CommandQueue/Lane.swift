@@ -34,12 +34,15 @@ package final class Lane: @unchecked Sendable {
     package private(set) var blockNumber: UInt64 = 0
 
     /// The queue did not start the block in time: the lane's commands have no place in line until the block arrives.
-    package var isOverdue = false
+    package private(set) var isOverdue = false
 
     /// How many blocks are dispatched or run, and whether the latest one was dispatched behind another: its delay is no fault
     /// of the queue.
     private var blockCount = 0
     private var isBehindItself = false
+
+    /// A block that was dispatched behind another could not start in time.
+    private(set) var isSerial = false
 
     /// For how long a free turn is kept for a block that has not started, in nanoseconds.
     package private(set) var keeping: UInt64
@@ -97,6 +100,12 @@ extension Lane {
         isOverdue = false
     }
 
+    /// The lane loses its place until its block arrives.
+    func becomeOverdue() {
+        isOverdue = true
+        if isBehindItself, isDispatched { isSerial = true }
+    }
+
     /// A block has returned to its queue.
     func blockReturns() {
         blockCount -= 1
@@ -116,7 +125,8 @@ extension Lane {
     /// waited for longer the next time. For one that takes longer than the limit, no longer wait would do.
     package func adapt(to delay: UInt64, _ policy: HandoffPolicy) {
         if isBehindItself { return }
-        keeping = delay > policy.keepingLimit ? policy.keeping : min(max(delay &* 2, policy.keeping), policy.keepingLimit)
+        keeping =
+            delay > policy.keepingLimit ? policy.keeping : min(max(delay &* 2, policy.keeping), policy.keepingLimit)
     }
 
     var count: Int { unsafe commands.count }

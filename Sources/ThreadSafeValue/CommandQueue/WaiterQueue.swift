@@ -112,14 +112,16 @@ extension WaiterQueue {
 extension WaiterQueue {
     /// Puts the command of a thread at the end of the line, behind all of its priority.
     ///
-    /// A lane whose block is below this on the thread's stack cannot come. If it is the successor, it loses its place until
-    /// another block has come, which it cannot on a serial queue.
+    /// A lane whose block is below this on the thread's stack cannot come: if it is the successor, another block is dispatched.
+    /// Where that could not start before either, the queue is serial, and the lane loses its place at once.
     package mutating func append(_ command: PendingCommand, on thread: UInt64, _ effects: inout Effects) {
         let time = now()
         command.append(at: nextArrival(time))
         threads.append(command)
         guard case .lane(let lane) = successor, lane.isBlocked(on: thread) else { return }
         successor = nil
+        lane.leave()
+        guard lane.isSerial else { return }
         giveUp(lane)
         lane.dispatch(at: time)
         effects.probes.append(lane)
@@ -287,7 +289,7 @@ extension WaiterQueue {
     }
 
     private mutating func giveUp(_ lane: Lane) {
-        lane.isOverdue = true
+        lane.becomeOverdue()
         lanes.update(lane)
     }
 

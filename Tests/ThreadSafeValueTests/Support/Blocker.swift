@@ -32,6 +32,7 @@ extension HandoffPolicy {
         var policy = HandoffPolicy()
         policy.barging = 0
         policy.keeping = 600_000_000_000
+        policy.keepingLimit = 600_000_000_000
         return policy
     }
 }
