@@ -43,19 +43,9 @@ static inline bool catomic_word_exchange_releasing(catomic_word *_Nonnull word, 
         CATOMIC_WORD(word), &expected, desired, memory_order_release, memory_order_relaxed);
 }
 
-// Returns the word as it was before.
-static inline uint64_t catomic_word_subtract_releasing(catomic_word *_Nonnull word, uint64_t bits) {
-    return atomic_fetch_sub_explicit(CATOMIC_WORD(word), bits, memory_order_release);
-}
-
 static inline bool catomic_word_exchange(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
     return atomic_compare_exchange_strong_explicit(
         CATOMIC_WORD(word), &expected, desired, memory_order_acq_rel, memory_order_relaxed);
-}
-
-// What was read without order before comes before all that is read after.
-static inline void catomic_word_fence_acquiring(void) {
-    atomic_thread_fence(memory_order_acquire);
 }
 
 // A number that no other living thread has. Its low four bits are zero, and so are its highest eight,

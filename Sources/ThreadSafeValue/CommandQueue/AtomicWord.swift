@@ -62,14 +62,6 @@ extension AtomicWord {
         unsafe catomic_word_exchange_releasing(storage, expected, desired)
     }
 
-    /// Subtracts `bits` from the word; what this thread wrote is visible to who acquires the word after that.
-    ///
-    /// - Returns: the word as it was before.
-    @inlinable
-    func subtractReleasing(_ bits: UInt64) -> UInt64 {
-        unsafe catomic_word_subtract_releasing(storage, bits)
-    }
-
     /// Replaces the word if it is `expected`, acquiring and releasing.
     @inlinable
     func exchange(_ expected: UInt64, for desired: UInt64) -> Bool {
@@ -114,11 +106,6 @@ extension AtomicWord {
 @inlinable
 func currentThreadIdentity() -> UInt64 {
     catomic_word_thread_identity()
-}
-
-/// Makes what was read without order before come before all that is read after.
-func fenceAcquiring() {
-    catomic_word_fence_acquiring()
 }
 
 /// How many processors run.

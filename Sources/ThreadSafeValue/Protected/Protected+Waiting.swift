@@ -117,6 +117,7 @@ extension Protected {
     /// - Throws: What the closure throws.
     @inlinable
     @discardableResult
+    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`, then `write`.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,
         _ body: (inout Value) throws(Failure) -> Result

@@ -67,14 +67,6 @@ extension AtomicWord {
 
     @usableFromInline
     @inline(never)
-    func subtractReleasing(_ bits: UInt64) -> UInt64 {
-        let before = step("subtract", bits)
-        change(to: before &- bits)
-        return before
-    }
-
-    @usableFromInline
-    @inline(never)
     func exchange(_ expected: UInt64, for desired: UInt64) -> Bool {
         let isExpected = step("exchange", desired) == expected
         if isExpected { change(to: desired) }
@@ -123,8 +115,6 @@ extension AtomicWord.Storage {
 func currentThreadIdentity() -> UInt64 {
     world.current.identity
 }
-
-func fenceAcquiring() {}
 
 @usableFromInline
 func pauseSpinning() {}
