@@ -64,6 +64,51 @@ struct AwaitedBodyTests {
         #expect(numbers == [.success(2), .success(1)])
     }
 
+    /// While a task is in the body of a group, its children have copies of its locals, as a `Task { }` has.
+    @Test("So is a child of a body that is itself in the body of a group")
+    func childrenInAGroup() async throws {
+        let answers = try await onOwnThreads {
+            let value = QueueSafeValue(value: 0)
+            let answers = Log<Answer>()
+            await withTaskGroup(of: Int.self) { outer in
+                outer.addTask { 1 }
+                for await step in outer {
+                    await value.async.lowestPriority.set { number in
+                        number += step
+                        async let child = value.async.highestPriority.set { $0 += 1 }
+                        answers.add(await child)
+                        await withTaskGroup(of: Void.self) { inner in
+                            inner.addTask { answers.add(await value.async.lowestPriority.get()) }
+                        }
+                    }
+                }
+            }
+            return answers.entries + [await value.async.lowestPriority.get()]
+        }
+        #expect(answers == [.failure(.reentrantCommand), .failure(.reentrantCommand), .success(1)])
+    }
+
+    /// The other value is in use when the command is given, so its closure does not run in the task.
+    @Test("The closure of an awaited command that had to wait does not wait for the body's value for ever")
+    func closureElsewhere() async throws {
+        let answers = try await onOwnThreads {
+            let (value, other) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+            let answers = Log<Answer>()
+            let blocker = Blocker(other)
+            await value.async.lowestPriority.set { number in
+                async let mapped = other.async.lowestPriority.map { _ in
+                    answers.add(value.wait.lowestPriority.set { $0 += 1 })
+                }
+                while other.pendingCommandCount == 0 { await Task.yield() }
+                blocker.end()
+                _ = await mapped
+                number += 1
+            }
+            return answers.entries + [await value.async.lowestPriority.get()]
+        }
+        #expect(answers == [.failure(.circularWait), .success(1)])
+    }
+
     @Test("A task that the body awaits, as its child or in a group, is answered at once that it waits for itself")
     func children() async throws {
         let answers = try await onOwnThreads {
