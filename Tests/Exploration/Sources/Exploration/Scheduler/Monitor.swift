@@ -173,6 +173,8 @@ extension Monitor {
         let index = command.index
         world.current.notes.submitted = nil
         notes[index].pending = pending
+        // Its lane may have its place again before the next look at what is overdue.
+        overdue |= overdueNow
         guard notes[index].phase == .issued else { return }
         standsInLine(index)
         guard lockIsFree(of: command.value) else { return }
