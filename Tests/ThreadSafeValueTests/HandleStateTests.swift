@@ -11,7 +11,7 @@ import ThreadSafeValue
 /// their handles. A command that its handle calls waiting then, and that begins all the same, was neither.
 @Suite("A command that its handle calls waiting does not begin against what was done before", .serialized)
 struct HandleStateTests {
-    private static let rounds = 6_000
+    private static let rounds = isSanitized ? 500 : 6_000
     private static let count = 24
 
     @Test("After `suspend()` has returned, none does before `resume()`")
