@@ -19,12 +19,12 @@ extension CommandQueue where Value: Sendable {
         switch tryToTakeTurn(priority, .none) {
         case .taken:
             defer { giveTurnBack(of: TurnWord.currentThread, afterChange: isChange) }
-            return unsafe Result(of: body, with: &value.pointee)
+            return run(body)
         case .refused(let failure): return .failure(failure)
         case .busy: break
         }
         return await submitAwaited(priority) { resume in
-            let result = unsafe Result(of: body, with: &value.pointee)
+            let result = run(body)
             // When the task goes on, its command is over.
             return .complete(isChange: isChange) { resume(result) }
         }
@@ -66,7 +66,7 @@ extension CommandQueue where Value: Sendable {
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
         guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else { return .failure(.circularWait) }
-        let cancellation = Cancellation()
+        let handle = Protected<CommandHandle?>(nil)
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 let submission = submit(priority, in: awaitedTarget) { turn in
@@ -82,54 +82,20 @@ extension CommandQueue where Value: Sendable {
                     }
                 }
                 switch submission {
-                case .success(let command): cancellation.attach(command)
+                case .success(let command):
+                    handle.write(command)
+                    // The task may have been cancelled before there was a handle.
+                    if Task.isCancelled { command.cancel() }
                 case .failure(let failure):
                     WaitGraph.shared.end(for: word, thread: 0, body: body)
                     unsafe continuation.resume(returning: .failure(failure))
                 }
             }
         } onCancel: {
-            cancellation.cancel()
+            handle.wrappedValue?.cancel()
         }
-    }
-}
-
-/// The cancellation of a task whose command may not have been submitted yet.
-private struct Cancellation: Sendable {
-    private struct State {
-        var command: CommandHandle?
-        var isCancelled = false
-    }
-
-    private let state = Protected(State())
-
-    func attach(_ command: CommandHandle) {
-        let isCancelled = state.write { state in
-            state.command = command
-            return state.isCancelled
-        }
-        if isCancelled { command.cancel() }
-    }
-
-    func cancel() {
-        let command = state.write { state in
-            state.isCancelled = true
-            return state.command
-        }
-        command?.cancel()
     }
 }
 
 /// Where commands of tasks run that had to wait.
 private let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
-
-extension Result where Success: Sendable, Failure == QueueSafeValueError {
-    /// What a closure of a command returns or throws.
-    fileprivate init<Value>(of body: (inout Value) throws -> Success, with value: inout Value) {
-        do {
-            self = .success(try body(&value))
-        } catch {
-            self = .failure(.unexpected(error: error))
-        }
-    }
-}

@@ -14,7 +14,15 @@ import Musl
 import Bionic
 #endif
 
-/// The timers of all command queues, on one thread of their own, which starts with the first.
+/// What is told when a time has come. It does not keep the object that it tells.
+protocol TimerTarget: Sendable {
+    /// Tells the object, if it is still there.
+    ///
+    /// - Returns: the object. The reference may be the last one.
+    func timerFired() -> Unmanaged<AnyObject>?
+}
+
+/// All timers, on one thread of their own, which starts with the first.
 ///
 /// Not on a dispatch queue: the timers are there for when the pools of threads are full.
 struct TimerThread: Sendable {
@@ -22,18 +30,7 @@ struct TimerThread: Sendable {
 
     private struct Timer: Sendable {
         let time: UInt64
-        let queue: QueueReference
-
-        /// Tells the queue, if it is still there.
-        ///
-        /// - Returns: the queue. The reference may be the last one.
-        // Not inlined, so that the caller has no other reference to it.
-        @inline(never)
-        func fire() -> Unmanaged<AnyObject>? {
-            guard let queue = queue.queue else { return nil }
-            queue.timerFired()
-            return unsafe .passRetained(queue)
-        }
+        let target: any TimerTarget
     }
 
     /// The latest first.
@@ -45,9 +42,9 @@ struct TimerThread: Sendable {
             while true {
                 let (due, next) = takeDue()
                 for timer in due {
-                    guard let queue = unsafe timer.fire() else { continue }
-                    // A value that goes away may run any code, so it goes on another thread.
-                    nonisolated(unsafe) let last = unsafe queue
+                    guard let object = unsafe timer.target.timerFired() else { continue }
+                    // An object that goes away may run any code, so it goes on another thread.
+                    nonisolated(unsafe) let last = unsafe object
                     DispatchQueue.global().async { unsafe last.release() }
                 }
                 if due.isEmpty { _ = parker.park(until: next) }
@@ -57,12 +54,12 @@ struct TimerThread: Sendable {
 }
 
 extension TimerThread {
-    /// Calls `timerFired` of a queue once, soon after `time` of `now()`, if the queue is still there.
-    func set(_ time: UInt64, for queue: QueueReference) {
+    /// Calls `timerFired` of a target once, soon after `time` of `now()`.
+    func set(_ time: UInt64, for target: any TimerTarget) {
         let isNext = timers.write { timers in
             // Times come nearly in order, so the place is near the front of what is left, which is short.
             let place = timers.firstIndex { $0.time <= time } ?? timers.endIndex
-            timers.insert(Timer(time: time, queue: queue), at: place)
+            timers.insert(Timer(time: time, target: target), at: place)
             return place == timers.count - 1
         }
         if isNext { parker.wake() }
