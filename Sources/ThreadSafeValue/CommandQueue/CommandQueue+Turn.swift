@@ -124,11 +124,15 @@ extension CommandQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        let deadline = timeout == .max || timeout == 0 ? timeout : now() &+ timeout
-        switch tryToTakeTurn(priority, timeout == 0 ? .none : storage.spinning) {
-        case .taken: return nil
-        case .refused(let failure): return failure
-        case .busy: return timeout == 0 ? .timedOut : waitInLine(priority, until: deadline)
+        takeTurn(priority, until: Deadline(after: timeout))
+    }
+
+    /// Takes the turn on the calling thread, if that is possible in time.
+    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        switch tryToTakeTurn(priority, deadline == .passed ? .none : storage.spinning) {
+        case .taken: nil
+        case .refused(let failure): failure
+        case .busy: deadline == .passed ? .timedOut : waitInLine(priority, until: deadline.time)
         }
     }
 
