@@ -51,7 +51,8 @@ struct FurtherCallForms {
     @Test func `await a condition, then change`() async {
         let value = QueueSafeValue(value: 0)
         async let taken = value.async.lowestPriority.set(when: { $0 > 0 }) { $0 -= 1 }
-        async let answered = value.async(timeout: .seconds(60)).lowestPriority.update(when: { $0 > 0 }) { number -> Bool in
+        async let answered = value.async(timeout: .seconds(60)).lowestPriority.update(when: { $0 > 0 }) {
+            number -> Bool in
             number -= 1
             return true
         }

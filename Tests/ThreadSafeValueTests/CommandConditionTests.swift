@@ -209,7 +209,8 @@ struct CommandConditionTests {
             }
             if asTask {
                 let task = OwnThreads.run {
-                    let answer = await value.async(timeout: .milliseconds(20)).lowestPriority.update(when: isMet) { _ in }
+                    let answer = await value.async(timeout: .milliseconds(20)).lowestPriority.update(when: isMet) { _ in
+                    }
                     if case .failure(.timedOut) = answer { alive.add(tally.alive) }
                 }
                 return (nil, task)
@@ -277,20 +278,25 @@ struct CommandConditionTests {
     @Test func `A cancelled task goes on at once, wherever it waits`() async throws {
         let value = QueueSafeValue(value: 0)
         let tests = Log<Int>()
-        let waiting = Task {
-            await value.async.lowestPriority.set(when: { number in
+        let answers = Log<Answer>()
+        let waiting = OwnThreads.run {
+            let answer = await value.async.lowestPriority.set(when: { number in
                 tests.add(number)
                 return number > 0
             }) { $0 += 10 }
+            answers.add(answer)
         }
         try await onThreadOfItsOwn { try poll("a first test") { tests.count == 1 } }
         waiting.cancel()
-        #expect(await waiting.value == .failure(.cancelled))
+        await waiting.value
         let blocker = Blocker(value)
-        let inLine = Task { await value.async.lowestPriority.set(when: { $0 > 0 }) { $0 += 10 } }
+        let inLine = OwnThreads.run {
+            answers.add(await value.async.lowestPriority.set(when: { $0 > 0 }) { $0 += 10 })
+        }
         try await onThreadOfItsOwn { try value.waitForPending(1) }
         inLine.cancel()
-        #expect(await inLine.value == .failure(.cancelled))
+        await inLine.value
+        #expect(answers.entries == [.failure(.cancelled), .failure(.cancelled)])
         blocker.end()
         #expect(await value.async.lowestPriority.get() == .success(0))
     }

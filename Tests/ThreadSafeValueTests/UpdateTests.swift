@@ -80,10 +80,13 @@ struct UpdateTests {
             }
             end.wait()
             let blocker = Blocker(value)
-            let handle = commands.update({ "\($0)" }, completion: { answer in
-                answers.add(answer)
-                end.signal()
-            })
+            let handle = commands.update(
+                { "\($0)" },
+                completion: { answer in
+                    answers.add(answer)
+                    end.signal()
+                }
+            )
             handle.cancel()
             end.wait()
             blocker.end()
@@ -110,7 +113,10 @@ struct UpdateTests {
         value.wait.lowestPriority.update { $0 += 1 }
         await value.async.lowestPriority.update { $0 += 1 }
         let end = DispatchQueue(label: "target")
-        value.async(performIn: end).lowestPriority.update { $0 += 1 } completion: { _ in }
+        value.async(performIn: end).lowestPriority.update {
+            $0 += 1
+        } completion: { _ in
+        }
         for expected in 1...3 { #expect(await changes.next() == expected) }
     }
 }

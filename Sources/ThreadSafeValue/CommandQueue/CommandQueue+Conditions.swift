@@ -58,13 +58,15 @@ extension CommandQueue where Value: Sendable {
     ) async -> Result<Success, QueueSafeValueError> {
         let deadline = Deadline(after: timeout)
         let (listeners, observer) = (listeners, ChangeObserver(nil))
-        let timer = deadline.isTime ? TimerThread.shared.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
+        let timer =
+            deadline.isTime ? TimerThread.shared.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
         defer {
             listeners.remove(observer)
             if let timer { TimerThread.shared.remove(timer) }
         }
         while true {
-            let attempt: Result<Success?, QueueSafeValueError> = await performAwaited(priority, until: deadline) { turn in
+            let attempt: Result<Success?, QueueSafeValueError> = await performAwaited(priority, until: deadline) {
+                turn in
                 guard unsafe isMet(turn.value.pointee) else {
                     listeners.observe(observer)
                     return (.success(nil), isChange: false)

@@ -21,7 +21,11 @@ extension CommandQueue where Value: Sendable {
 
     /// Runs `work` with the turn, and suspends the task for as long as that takes, or until the time is over.
     ///
-    /// - Parameter work: returns the result, and whether the value may have changed.
+    /// - Parameters:
+    ///   - priority: how early it gets its turn.
+    ///   - deadline: until when it waits for that.
+    ///   - work: what to do with the turn: returns the result, and whether the value may have changed.
+    /// - Returns: the result, or why there was no turn.
     func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
