@@ -93,7 +93,7 @@ struct OwnWritesTests {
     /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the bound.
     @Test("A thread that waits behind its own command for the queue that it blocks goes on all the same")
     func ownQueue() throws {
-        let answers = try inTime(seconds: 20) {
+        let answers = try inTime {
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "target")
             return queue.sync {
