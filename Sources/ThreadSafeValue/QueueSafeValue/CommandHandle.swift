@@ -65,6 +65,9 @@ extension CommandHandle {
         end(.cancelled).isEnded
     }
 
+    /// The queue that accepted the command, if there still is one.
+    var queue: (any AnyCommandQueue)? { accepted?.reference.queue }
+
     /// Takes the command out, unless it has started, and tells its caller why.
     ///
     /// - Returns: whether this has ended it, and its queue. The reference may be the last one.
