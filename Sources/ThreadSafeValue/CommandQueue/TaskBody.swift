@@ -13,6 +13,9 @@ final class TaskBody: @unchecked Sendable {
     /// The body that this one is in.
     let outer: TaskBody?
 
+    /// Of the task that awaits this body, which may run in a child.
+    let submitters = Submitter.taskBits
+
     /// Where the task keeps `innermost` while it runs the body.
     private var place: UnsafeRawPointer?
 
