@@ -65,15 +65,15 @@ extension CommandQueue where Value: Sendable {
             }
             if case .failure(let failure) = turn { return .failure(failure) }
         }
+        defer { giveTurnBack(of: owner.holder, afterChange: true) }
         return await run(body, as: owner)
     }
 
-    /// What an async body returns or throws, which has the turn; gives that back.
-    func run<Success: Sendable>(
+    /// What an async body returns or throws. Only with the turn.
+    private func run<Success: Sendable>(
         _ body: @Sendable (inout Value) async throws -> Success,
         as owner: TaskBody
     ) async -> Result<Success, QueueSafeValueError> {
-        defer { giveTurnBack(of: owner.holder, afterChange: true) }
         do {
             return .success(try await owner.run { try unsafe await body(&value.pointee) })
         } catch {
@@ -85,7 +85,11 @@ extension CommandQueue where Value: Sendable {
     private func tryToTakeTurnAwaited(_ priority: CommandPriority, until deadline: Deadline) -> Attempt {
         if Task.isCancelled { return .refused(.cancelled) }
         let attempt = tryToTakeTurn(priority, .none)
-        if case .busy = attempt, deadline == .passed { return .refused(.timedOut) }
+        switch attempt {
+        case .busy where deadline == .passed: return .refused(.timedOut)
+        case .refused(let failure): failure.reported(for: Value.self, "async.\(priority)Priority")
+        default: break
+        }
         return attempt
     }
 
@@ -103,7 +107,9 @@ extension CommandQueue where Value: Sendable {
             @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (PendingCommand.Ending, (() -> Void)?)
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
-        guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else { return .failure(.circularWait) }
+        guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else {
+            return .failure(QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority"))
+        }
         let submission = Submission()
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
@@ -153,6 +159,61 @@ extension CommandQueue where Value: Sendable {
     }
 }
 
+// Commands that are submitted now and awaited later.
+
+extension CommandQueue where Value: Sendable {
+    /// Puts `body` in line, and returns at once.
+    @usableFromInline
+    func submit<Answer: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ body: @escaping @Sendable (inout Value) throws -> Answer
+    ) -> SubmittedCommand<Answer> {
+        submit(priority, timeout) { queue, ending in
+            ending.record(queue.run(body))
+            return .complete(isChange: true) { ending.tell() }
+        }
+    }
+
+    /// The same with an async body, which has a task of its own.
+    @usableFromInline
+    func submitBody<Answer: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ body: @escaping @Sendable (inout Value) async throws -> Answer
+    ) -> SubmittedCommand<Answer> {
+        let taskPriority = Task.currentPriority
+        return submit(priority, timeout) { queue, ending in
+            let owner = TaskBody()
+            queue.moveTurn(to: owner.holder)
+            Task.detached(priority: taskPriority) {
+                ending.record(await queue.run(body, as: owner))
+                queue.giveTurnBack(of: owner.holder, afterChange: true)
+                ending.tell()
+            }
+            return .detached
+        }
+    }
+
+    private func submit<Answer: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ work: @escaping (CommandQueue, CommandEnding<Answer>) -> PendingCommand.Ending
+    ) -> SubmittedCommand<Answer> {
+        let (submission, ending) = (Submission(), CommandEnding<Answer>())
+        // The work does not keep the queue: a suspended value that nobody holds goes away.
+        submit(priority, until: Deadline(after: timeout), as: submission) { turn in
+            switch turn {
+            case .success(let storage): return work(CommandQueue(of: storage), ending)
+            case .failure(let failure):
+                ending.record(.failure(failure))
+                return .complete(isChange: false) { ending.tell() }
+            }
+        }
+        return SubmittedCommand(submission: submission, ending: ending)
+    }
+}
+
 /// A command of a task that may not be in line yet, and may have to leave already.
 struct Submission: Sendable {
     private struct State {
@@ -171,6 +232,9 @@ extension Submission {
         }
         if let ending { _ = end(command, ending) }
     }
+
+    /// The queue of the command, if there still is one.
+    var queue: (any AnyCommandQueue)? { state.wrappedValue.command?.queue }
 
     /// Takes the command out of the line, unless it has begun.
     ///

@@ -156,6 +156,8 @@ extension Lane {
     /// The command of the lane whose turn is next.
     package var first: PendingCommand? { unsafe commands.first }
 
+    func first(of priority: CommandPriority?) -> PendingCommand? { unsafe commands.first(of: priority) }
+
     /// Takes all commands out, for good.
     func removeAll(_ state: PendingCommand.State) -> [PendingCommand] {
         var commands: [PendingCommand] = []

@@ -88,6 +88,7 @@ extension PendingCommand {
 
     /// A thread is about to wait.
     package func reuse(for priority: CommandPriority) {
+        unsafe state = .waiting
         unsafe urgency = priority
     }
 

@@ -166,6 +166,30 @@ extension WaiterQueue {
         forgetIfIdle(lane)
     }
 
+    /// Takes the commands of a priority, or all, out of the line, which are cancelled.
+    ///
+    /// - Returns: those of threads, which are to be woken; and those for target queues, where their callers are to be told.
+    mutating func removeAll(
+        _ priority: CommandPriority?
+    ) -> (threads: [PendingCommand], others: [(target: DispatchQueue, commands: [PendingCommand])]) {
+        var removed: [PendingCommand] = []
+        while let command = threads.first(of: priority) {
+            command.leave(.cancelled)
+            remove(command)
+            removed.append(command)
+        }
+        let others = allLanes.map { lane in
+            var commands: [PendingCommand] = []
+            while let command = lane.first(of: priority) {
+                command.leave(.cancelled)
+                remove(command)
+                commands.append(command)
+            }
+            return (lane.target, commands)
+        }
+        return (removed, others)
+    }
+
     /// The lane for a target queue.
     private mutating func lane(for target: DispatchQueue) -> Lane {
         let identity = target.identity

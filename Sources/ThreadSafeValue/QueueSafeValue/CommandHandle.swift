@@ -68,6 +68,9 @@ extension CommandHandle {
         }.isEnded
     }
 
+    /// The queue that accepted the command, if there still is one.
+    var queue: (any AnyCommandQueue)? { accepted?.reference.queue }
+
     /// Takes the command out, unless it has started, and lets go of its closure.
     ///
     /// - Parameters:
