@@ -65,14 +65,14 @@ extension CommandQueue where Value: Sendable {
             @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> PendingCommand.Ending
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
-        guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else { return .failure(.circularWait) }
+        if WaitGraph.shared.begin(for: resource, thread: 0, body: body) != nil { return .failure(.circularWait) }
         let cancellation = Cancellation()
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 let submission = submit(priority, in: awaitedTarget) { turn in
                     // After the closure, which may wait for a value that the task's body has; and not when the task goes on, which
                     // may be much later.
-                    defer { WaitGraph.shared.end(for: word, thread: 0, body: body) }
+                    defer { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
                     switch turn {
                     case .success: return work { unsafe continuation.resume(returning: $0) }
                     case .failure(let failure):
@@ -84,7 +84,7 @@ extension CommandQueue where Value: Sendable {
                 switch submission {
                 case .success(let command): cancellation.attach(command)
                 case .failure(let failure):
-                    WaitGraph.shared.end(for: word, thread: 0, body: body)
+                    WaitGraph.shared.end(for: resource, thread: 0, body: body)
                     unsafe continuation.resume(returning: .failure(failure))
                 }
             }
