@@ -110,11 +110,12 @@ struct LockFairnessTests {
         await #expect(processExitsWith: .success) { [isTimed = isTimed as Bool] in
             giveUp(afterSeconds: 60)
             var rounds = 0
-            // The first must be woken, and not be handed the lock; so both must fall asleep within half a millisecond.
+            // The first must be woken, and not be handed the lock; so both must fall asleep before it is owed that.
             while rounds < 3 {
                 let lock = WordLock()
+                lock.setPatience(20_000_000)
                 let second = RunningThread {
-                    while lock.sleepingThreadCount == 0 {}
+                    while lock.sleepingThreadCount == 0 { usleep(10) }
                     if isTimed {
                         precondition(lock.lock(until: now() + 600_000_000_000))
                     } else {
@@ -124,9 +125,9 @@ struct LockFairnessTests {
                 }
                 lock.lock()
                 let (thread, first) = HeldUpThread.start { lock.around {} }
-                while lock.sleepingThreadCount == 0 {}
+                while lock.sleepingThreadCount == 0 { usleep(10) }
                 thread.holdUp()
-                while lock.sleepingThreadCount < 2 {}
+                while lock.sleepingThreadCount < 2 { usleep(10) }
                 lock.unlock()
                 if lock.tryLock() {
                     rounds += 1

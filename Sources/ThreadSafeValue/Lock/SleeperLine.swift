@@ -35,6 +35,9 @@ package struct SleeperLine {
     /// All that came until then are owed the lock.
     private var lastOwed: UInt64 = 0
 
+    /// After how long a sleep few are owed the lock, in nanoseconds.
+    var patience: UInt64 = 500_000
+
     package init() {}
 }
 
@@ -80,7 +83,7 @@ extension SleeperLine {
     /// took longer than half a millisecond, so that the next one had always slept for long, and the lock was handed over each
     /// time: an access of 30 ns took 3 µs. With this, a tenth of the time at most goes into hand-overs.
     func owedTime(of sleeper: Sleeper) -> UInt64 {
-        sleeper.arrival + max(500_000, 50_000 * UInt64(sleepers.count))
+        sleeper.arrival + max(patience, 50_000 * UInt64(sleepers.count))
     }
 
     /// A sleeper is owed the lock from now on, however many sleep, and so are those before it.

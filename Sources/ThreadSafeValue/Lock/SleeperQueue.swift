@@ -92,6 +92,11 @@ extension SleeperQueue {
     var count: Int {
         mutex.around { line.count }
     }
+
+    /// After how long a sleep few are owed the lock, in nanoseconds; for tests.
+    func setPatience(_ patience: UInt64) {
+        mutex.around { line.patience = patience }
+    }
 }
 
 // Under the mutex.

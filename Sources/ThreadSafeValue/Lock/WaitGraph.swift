@@ -95,7 +95,9 @@ extension WaitGraph {
         if thread == 0, body == nil { return nil }
         return mutex.around {
             waits.search += 1
-            if let circle = waits.circle(from: resource, to: thread, or: body) { return circle }
+            let circle = waits.circle(from: resource, to: thread, or: body)
+            // A thread that has the very lock it waits for was just handed it.
+            if let circle, circle.count > 1 || resource.kind == .turn { return circle }
             if thread != 0 { waits.all.append(Wait(waiter: thread, resource: resource)) }
             var body = body
             while let next = body {

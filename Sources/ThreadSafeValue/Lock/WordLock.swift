@@ -182,6 +182,11 @@ extension WordLock {
         unsafe Storage.sleeperQueue(cell.storage).count
     }
 
+    /// Lets threads sleep for longer than half a millisecond before they are owed the lock.
+    package func setPatience(_ patience: UInt64) {
+        unsafe Storage.sleeperQueue(cell.storage).setPatience(patience)
+    }
+
     /// Takes the lock if that is possible in time.
     package func lock(until deadline: UInt64) -> Bool {
         unsafe Storage.lock(cell.storage, until: Deadline(time: deadline))

@@ -14,6 +14,11 @@ struct HeldUpThread {
         let identity = Unguarded<pthread_t?>(nil)
         let isThere = Door()
         let running = RunningThread {
+            // Threads inherit what is blocked, and workers of dispatch queues block all.
+            var signals = sigset_t()
+            unsafe sigemptyset(&signals)
+            unsafe sigaddset(&signals, SIGUSR1)
+            unsafe precondition(pthread_sigmask(SIG_UNBLOCK, &signals, nil) == 0)
             identity.value = pthread_self()
             isThere.open()
             body()
