@@ -16,7 +16,7 @@ let package = Package(
             name: "Exploration",
             dependencies: ["CFiber"],
             exclude: [
-                "Subject/CommandQueue/AtomicWord.swift", "Subject/CommandQueue/TimerThread.swift",
+                "Subject/Primitives/AtomicWord.swift", "Subject/Primitives/TimerThread.swift",
                 "Subject/CommandQueue/ThreadWaiter.swift", "Subject/QueueSafeValue/QueueSafeValue+Changes.swift",
             ],
             swiftSettings: [

@@ -42,7 +42,7 @@ struct AwaitedCircleTests {
     @Test("A body whose command a full value has not accepted waits for nothing, and closes no circle")
     func notAccepted() async throws {
         let answers = try await onThreadOfItsOwn {
-            try inTime(seconds: 20) {
+            try inTime {
                 var policy = HandoffPolicy()
                 policy.circleDelay = 0
                 let first = QueueSafeValue(value: 0, policy: policy)
@@ -88,7 +88,7 @@ struct AwaitedCircleTests {
             @escaping @Sendable (QueueSafeValue<Int>, QueueSafeValue<Int>, StartGate, Log<Answer>) async -> Void
     ) async throws {
         let answers = try await onThreadOfItsOwn {
-            try inTime(seconds: 20) {
+            try inTime {
                 let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
                 let both = StartGate(count: 2)
                 let answers = Log<Answer>()

@@ -27,7 +27,7 @@ struct CountsForNothingTests {
 
     @Test("Commands that were put back and are cancelled are not counted, and leave their places to others")
     func limit() throws {
-        let (counts, states) = try inTime(seconds: 20) {
+        let (counts, states) = try inTime {
             let value = QueueSafeValue(value: 0, pendingCommandLimit: 10)
             let queue = DispatchQueue(label: "target")
             var counts: [Int] = []
@@ -50,7 +50,7 @@ struct CountsForNothingTests {
     /// as a busy machine only makes them longer.
     @Test("The turn is kept for none of them")
     func turn() throws {
-        let times = try inTime(seconds: 20) {
+        let times = try inTime {
             try (0..<8).map { _ in
                 let value = QueueSafeValue(value: 0)
                 let queue = DispatchQueue(label: "target")
@@ -66,7 +66,7 @@ struct CountsForNothingTests {
 
     @Test("Those cancelled while they wait for the first time and those that time out leave nothing behind either")
     func others() throws {
-        let (counts, answer) = try inTime(seconds: 20) {
+        let (counts, answer) = try inTime {
             let value = QueueSafeValue(value: 0, pendingCommandLimit: 10)
             let queue = DispatchQueue(label: "target")
             value.suspend()

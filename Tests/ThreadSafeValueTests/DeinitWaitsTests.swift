@@ -22,7 +22,7 @@ struct DeinitWaitsTests {
 
     @Test("For a command on a concurrent queue", arguments: Way.allCases, [1, 4])
     func concurrentQueue(way: Way, count: Int) throws {
-        let told = try inTime(seconds: 15) {
+        let told = try inTime {
             let told = Log<Bool>()
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let value = QueueSafeValue<Last?>(value: nil)

@@ -12,7 +12,7 @@ struct FaultCancelRaceTests {
     /// No gate between the two threads: it would order what the command queue is to order. Under the thread sanitizer.
     @Test("A command is cancelled or runs, never both, when its handle goes away at once", .timeLimit(.minutes(5)))
     func handlesGoAway() throws {
-        let (sum, cancelled) = try inTime(seconds: 240) {
+        let (sum, cancelled) = try inTime {
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "target")
             let cancelled = Log<Int>()

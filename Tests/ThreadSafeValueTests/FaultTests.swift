@@ -178,7 +178,7 @@ struct FaultTests {
     @Test("A process ends in good order with commands pending, threads parked, a task waiting and a timer set")
     func processEnds() async {
         await #expect(processExitsWith: .exitCode(7)) {
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "suspended")
             queue.suspend()
@@ -289,7 +289,7 @@ struct FaultTests {
     @Test("100,000 commands of eight threads time out while another has the turn, and leave no trace in the line")
     func manyTimedOut() throws {
         let timedOut = Log<Int>()
-        try inTime(seconds: 120) {
+        try inTime {
             let value = QueueSafeValue(value: 0)
             let blocker = Blocker(value)
             onThreads(8) { index in

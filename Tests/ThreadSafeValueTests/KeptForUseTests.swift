@@ -25,7 +25,7 @@ struct KeptForUseTests {
         let awaited = Kept.awaitCommands()
         #expect(await awaited.set { $0 += 1 } == .success(2))
         #expect(await awaited.get() == .success(2))
-        let answers = try inTime(seconds: 30) {
+        let answers = try inTime {
             let answers = Log<Answer>()
             let group = DispatchGroup()
             let commands = Kept.asyncCommands()
@@ -97,9 +97,9 @@ struct KeptForUseTests {
             end.open()
         }
         let silent = value.async(performIn: queue).lowestPriority.set(newValue: Counted(3, tally: tally))
-        try inTime(seconds: 30) {
+        try inTime {
             end.waitUntilOpen()
-            try poll(seconds: 10, "only the last is left") { tally.alive == 1 }
+            try poll("only the last is left") { tally.alive == 1 }
         }
         #expect(value.wait.lowestPriority.map { $0.id } == .success(3))
         withExtendedLifetime((handle, silent)) {}
@@ -108,7 +108,7 @@ struct KeptForUseTests {
     /// Lets an owner submit a command of which it keeps the handle, as programs do to cancel it, and lets go of the owner.
     private func expectNothingKept(_ use: @escaping @Sendable (CommandOwner) throws -> Void) throws {
         let tally = Counted.Tally()
-        try inTime(seconds: 20) {
+        try inTime {
             let handles: [HandleOfCommand?]
             do {
                 let owner = CommandOwner(tally)
@@ -116,7 +116,7 @@ struct KeptForUseTests {
                 owner.queue.sync {}
                 handles = [owner.handle.wrappedValue]
             }
-            try poll(seconds: 10, "the owner, its value and what its commands captured are gone") { tally.alive == 0 }
+            try poll("the owner, its value and what its commands captured are gone") { tally.alive == 0 }
             withExtendedLifetime(handles) {}
         }
     }
@@ -143,7 +143,7 @@ struct KeptForUseTests {
         }
         let seen = await firstOf(loop)
         #expect(seen == [1, 2])
-        try await onThreadOfItsOwn { try poll(seconds: 5, "the value is gone") { tally.alive == 0 } }
+        try await onThreadOfItsOwn { try poll("the value is gone") { tally.alive == 0 } }
     }
 
     @Test("A loop over the changes of a temporary ends at once")

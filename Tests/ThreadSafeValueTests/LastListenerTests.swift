@@ -13,7 +13,7 @@ struct LastListenerTests {
     @Test("Begins and ends in good order")
     func begins() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             for round in 0..<10_000 {
                 let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
                 let changes = holder.wrappedValue!.changes

@@ -34,7 +34,7 @@ struct LastUseTests {
 
     @Test("Asynchronous commands are accepted there, and run", arguments: LastPlace.allCases)
     func async(place: LastPlace) throws {
-        let answers = try inTime(seconds: 30) {
+        let answers = try inTime {
             let answers = Log<Answer>()
             let group = DispatchGroup()
             for submit in [place.asyncGet, place.asyncSet, place.asyncSetInClosure, place.asyncSetManually] {
@@ -78,7 +78,7 @@ struct LastUseTests {
     func otherContainers() throws {
         #expect(QueueSafeSyncedValue(value: 1).lowestPriority.set { $0 += 1 } == .success(2))
         #expect((0..<3).map { QueueSafeSyncedValue(value: $0) }[2].highestPriority.get() == .success(2))
-        let answers = try inTime(seconds: 30) {
+        let answers = try inTime {
             let answers = Log<Answer>()
             let group = DispatchGroup()
             let queue = DispatchQueue(label: "target")

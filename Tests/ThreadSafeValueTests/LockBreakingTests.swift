@@ -14,7 +14,7 @@ struct LockBreakingTests {
     @Test("What looks dangerous and is allowed just works", arguments: AllowedProgram.allCases)
     func works(program: AllowedProgram) async {
         await #expect(processExitsWith: .success) { [program] in
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             program.run()
         }
     }
@@ -22,7 +22,7 @@ struct LockBreakingTests {
     @Test("What cannot work crashes with a message that says why", arguments: ForbiddenProgram.allCases)
     func crashes(program: ForbiddenProgram) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [program] in
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             program.run()
         }
         #if canImport(Darwin)

@@ -19,7 +19,7 @@ struct LockCircleTests {
     @Test("Two protected values in opposite orders crash with a message that names both", .enabled(if: systemTells))
     func twoValues() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let (number, text) = (Protected(1), Protected("a"))
             inCircle(2) { index, next in
                 if index == 0 {
@@ -44,7 +44,7 @@ struct LockCircleTests {
     func locks(count: Int) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [count = count as Int] in
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let locks = (0..<count).map { _ in WordLock() }
             inCircle(count) { index, next in
                 locks[index].lock()
@@ -59,7 +59,7 @@ struct LockCircleTests {
     @Test("A comparison inside an access takes part as well", .enabled(if: systemTells))
     func comparison() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let values = [Protected(1), Protected(2)]
             inCircle(2) { index, next in
                 values[index].read { _ in

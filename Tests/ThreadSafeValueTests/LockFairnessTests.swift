@@ -83,7 +83,7 @@ struct LockFairnessTests {
 
     @Test("A thread that is woken just when its time is over passes that on: the one behind it is not forgotten")
     func wokenTooLate() throws {
-        try inTime(seconds: 120) {
+        try inTime {
             for round in 0..<1_000 {
                 let lock = WordLock()
                 lock.lock()
@@ -162,7 +162,7 @@ struct LockFairnessTests {
 
     @Test("Time-outs that race unlocks: nobody has the lock beside another, and nobody sleeps for ever")
     func timeoutsRace() throws {
-        try inTime(seconds: 120) {
+        try inTime {
             let (lock, counter, taken) = (WordLock(), Unguarded(0), Protected(0))
             onThreads(4) { index in
                 var own = 0
@@ -187,7 +187,7 @@ struct LockFairnessTests {
 
     @Test("A thread that holds a value nearly all the time starves no other, and no time-out either")
     func starvesNobody() throws {
-        try inTime(seconds: 120) {
+        try inTime {
             let (number, isOver) = (Protected(0), Protected(false))
             let hog = RunningThread {
                 while !isOver.wrappedValue {
@@ -207,7 +207,7 @@ struct LockFairnessTests {
 
     @Test("A time-out occupies no thread but the caller's: the global queue goes on while the values are still held")
     func occupiesNobody() throws {
-        try inTime(seconds: 120) {
+        try inTime {
             let (held, mayEnd) = (Protected(0), Door())
             let values = (0..<16).map { Protected($0) }
             let holders = values.map { value in

@@ -12,7 +12,7 @@ struct LockMistakeTests {
     @Test("A thread that takes a lock it holds crashes with a message that says so", arguments: CheckedLock.allCases)
     func lockedTwice(backend: CheckedLock) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let lock = backend.make()
             lock.lock()
             lock.lock()
@@ -24,7 +24,7 @@ struct LockMistakeTests {
     @Test("So does one that had the lock with tryLock()", arguments: CheckedLock.allCases)
     func triedThenLocked(backend: CheckedLock) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let lock = backend.make()
             guard lock.tryLock() else { return }
             lock.lock()
@@ -38,7 +38,7 @@ struct LockMistakeTests {
     )
     func around(backend: CheckedLock) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let lock = backend.make()
             lock.around { lock.around {} }
         }
@@ -51,7 +51,7 @@ struct LockMistakeTests {
     )
     func unlockedElsewhere(backend: CheckedLock) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let lock = backend.make()
             lock.lock()
             onThreads(1) { _ in lock.unlock() }

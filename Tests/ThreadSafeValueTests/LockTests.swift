@@ -92,7 +92,7 @@ struct LockTests {
     @Test("A thread that takes a lock it holds crashes and doesn't hang, on every system")
     func lockedTwice() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let lock = PlatformLock()
             lock.around { lock.lock() }
         }

@@ -17,7 +17,7 @@ struct ParkingTests {
     @Test("Parks and is woken without allocating: it does so when there is no memory", .enabled(if: !isSanitized))
     func allocatesNothing() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 30)
+            giveUp(afterSeconds: 120)
             let value = QueueSafeValue(value: 0)
             let gates = (0..<20).map { _ in (hasTurn: StartGate(count: 2), isOver: StartGate(count: 2)) }
             let other = RunningThread {

@@ -231,7 +231,7 @@ struct ProtectedChangesTests {
     @Test("A value that a busy loop skips goes away outside the lock")
     func replacedOutside() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let (value, count) = (Protected(Last {}), Protected(0))
             let changes = value.changes
             for _ in 0..<10 {

@@ -17,7 +17,7 @@ struct ProtectedComparingTests {
     @Test("A value compared with itself doesn't hang")
     func withItself() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let number = Protected(1)
             let copy = number
             precondition(number == copy)
@@ -35,7 +35,7 @@ struct ProtectedComparingTests {
     @Test("a == b on one thread and b == a on another don't hang")
     func bothWays() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             let (first, second) = (Protected(1), Protected(1))
             onThreads(4) { index in
                 for _ in 0..<20_000 {
@@ -48,7 +48,7 @@ struct ProtectedComparingTests {
     @Test("Three values compared in a circle don't hang")
     func inCircle() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             let values = [Protected(1), Protected(1), Protected(1)]
             onThreads(3) { index in
                 for _ in 0..<20_000 {
@@ -77,7 +77,7 @@ struct ProtectedComparingTests {
     @Test("The values are compared and hashed outside the locks, so == and hash(into:) may use them")
     func comparesOutside() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let copy = Inquisitive.shared
             precondition(Inquisitive.shared == copy)
             precondition(Inquisitive.shared == Protected(Inquisitive()))

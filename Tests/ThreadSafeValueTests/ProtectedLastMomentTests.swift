@@ -11,7 +11,7 @@ struct ProtectedLastMomentTests {
     @Test("What is replaced goes away without the lock, and may use the value", arguments: Replacement.allCases)
     func replaced(by replacement: Replacement) async {
         await #expect(processExitsWith: .success) { [replacement] in
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             let (state, seen) = (Protected(TokenState()), Log<Int>())
             state.write(TokenState(current: Last { seen.add(state.count) }, count: 7))
             replacement.make(of: state)
@@ -22,7 +22,7 @@ struct ProtectedLastMomentTests {
     @Test("What an array, a dictionary or a lazy member lets go goes away with the form that takes it out")
     func takenOut() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             let (tokens, seen) = (Protected([String: Last]()), Log<Int>())
             tokens.write { $0["a"] = Last { seen.add(tokens.count) } }
             // `tokens["a"] = nil` would end it under the lock.

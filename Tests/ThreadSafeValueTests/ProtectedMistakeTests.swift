@@ -15,7 +15,7 @@ struct ProtectedMistakeTests {
     )
     func comesBack(access: Access) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [access] in
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let value = Protected(Numbers())
             value.write { _ in access.make(to: value) }
         }
@@ -25,7 +25,7 @@ struct ProtectedMistakeTests {
     @Test("So does one that comes back through a copy of the handle")
     func comesBackThroughCopy() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let number = Protected(1)
             let copy = number
             _ = number.read { _ in copy.read { $0 } }
@@ -36,7 +36,7 @@ struct ProtectedMistakeTests {
     @Test("So does an in-place change that comes back")
     func comesBackInPlace() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let model = Model()
             func change(_ count: inout Int) { model.count = 5 }
             change(&model.count)
@@ -48,7 +48,7 @@ struct ProtectedMistakeTests {
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
     func heldOverSuspension() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             await Wanderer().change(Model())
         }
         #if canImport(Darwin)

@@ -24,7 +24,7 @@ struct ProtectedSeveralTests {
     @Test("An old value goes away when all locks are free, and may use every value", arguments: [2, 3, 4])
     func oldValue(count: Int) async {
         await #expect(processExitsWith: .success) { [count = count as Int] in
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             Self.replaceOld(amongst: count)
         }
     }
@@ -63,7 +63,7 @@ struct ProtectedSeveralTests {
     @Test("Swaps in all directions on many threads keep every value, and don't hang")
     func swapsCross() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             let values = (0..<3).map { Protected($0) }
             onThreads(4) { index in
                 for round in 0..<10_000 { values[(index + round) % 3].swap(with: values[(index * 2 + round / 3) % 3]) }
@@ -151,7 +151,7 @@ struct ProtectedSeveralTests {
     @Test("Lists in all orders on many threads keep every value, and don't hang")
     func listsCross() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             let accounts = (0..<6).map { _ in Protected(100) }
             onThreads(4) { index in
                 var random = SplitRandom(state: UInt64(index))
@@ -170,13 +170,13 @@ struct ProtectedSeveralTests {
     @Test("A list that names one value twice crashes with a message, and so does a closure that changes its length")
     func wrongLists() async throws {
         let twice = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let (value, other) = (Protected(1), Protected(2))
             withLocked([value, other, value]) { _ in }
         }
         #expect(twice.crashMessage.contains("names one value twice"))
         let longer = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             withLocked([Protected(1)]) { $0.append(2) }
         }
         #expect(longer.crashMessage.contains("changed the number of the values"))
@@ -277,7 +277,7 @@ struct ProtectedSeveralTests {
     @Test("One value named twice crashes with a message before anything is locked, and doesn't hang", arguments: 2...4)
     func namedTwice(count: Int) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [count] in
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let (value, other, copy) = (Protected(1), Protected(2), Protected(3))
             let again = value
             switch count {

@@ -200,7 +200,7 @@ struct ProtectedTests {
     @Test("A value that is replaced goes away outside the lock, so its deinit may use the new one")
     func replacedValueEndsOutside() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             for replace: (Protected<Farewell?>) -> Void in [{ $0.write(nil) }, { $0.wrappedValue = nil }] {
                 let last = Protected<Farewell?>(nil)
                 let isNil = Protected<Bool?>(nil)

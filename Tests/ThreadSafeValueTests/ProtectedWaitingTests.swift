@@ -233,7 +233,7 @@ struct ProtectedWaitingTests {
     @Test("What a condition has captured goes away without the lock, also when its time is over while it is asked")
     func captured() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 60)
+            giveUp(afterSeconds: 120)
             let value = Protected(0)
             let (isAsked, mayAnswer) = (Door(), Door())
             let seen = Log<Int>()

@@ -121,7 +121,7 @@ struct QueueSafeValueLeakTests {
     @Test("A waiting command that nobody contends with allocates nothing: it runs when there is no memory")
     func allocatesNothing() async {
         await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 30)
+            giveUp(afterSeconds: 120)
             let value = QueueSafeValue(value: 1)
             let synced = QueueSafeSyncedValue(value: 1)
             var sum = runUncontended(value, synced)
@@ -134,7 +134,7 @@ struct QueueSafeValueLeakTests {
     @Test("Without memory, what does allocate doesn't run")
     func allocatesSomething() async {
         await #expect(processExitsWith: .failure) {
-            giveUp(afterSeconds: 30)
+            giveUp(afterSeconds: 120)
             useUpMemory()
             let value = QueueSafeValue(value: Counted(tally: Counted.Tally()))
             _exit(value.wait.lowestPriority.map { $0.id } == .success(0) ? EXIT_SUCCESS : EXIT_FAILURE)

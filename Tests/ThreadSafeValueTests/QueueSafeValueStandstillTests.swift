@@ -129,7 +129,7 @@ struct QueueSafeValueStandstillTests {
     /// The turn would be kept for ten minutes for the block that the completion is in.
     @Test("A completion that submits to its own concurrent queue and then waits goes on at once")
     func ownConcurrentQueue() throws {
-        let answer = try inTime(seconds: 20) {
+        let answer = try inTime {
             let value = QueueSafeValue(value: 0, policy: .unbounded)
             let queue = DispatchQueue(label: "own", attributes: .concurrent)
             let answers = Log<Result<Int, QueueSafeValueError>>()
@@ -187,7 +187,7 @@ struct QueueSafeValueStandstillTests {
                     value.wait.lowestPriority.set { $0 += 1 }
                 }
             }
-            try poll(seconds: 90, "more threads wait than the pool has left") { value.pendingCommandCount > 255 }
+            try poll("more threads wait than the pool has left") { value.pendingCommandCount > 255 }
             blocker.end()
             group.wait()
             #expect(value.wait.lowestPriority.get() == .success(300))

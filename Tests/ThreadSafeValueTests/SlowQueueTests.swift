@@ -63,7 +63,7 @@ struct SlowQueueTests {
                 return delay(slow.queue)
             }
         }
-        #expect(delays.sorted()[3] < 350_000_000, "\(delays.map { $0 / 1_000_000 }) ms")
+        #expect(delays.sorted()[1] < 350_000_000, "\(delays.map { $0 / 1_000_000 }) ms")
     }
 
     /// Each value is new, so that no bound is known yet. The least of several times: a busy machine only makes them longer.

@@ -13,7 +13,7 @@ private typealias Answer = Result<Int, QueueSafeValueError>
 struct SuspendedAndLetGoTests {
     @Test("Its pending commands are told on their queues that it is gone, each once, and none of them runs")
     func told() throws {
-        let (answers, ran) = try inTime(seconds: 20) {
+        let (answers, ran) = try inTime {
             let (answers, ran) = (Log<Answer>(), Log<String>())
             let group = DispatchGroup()
             do {
@@ -61,7 +61,7 @@ struct SuspendedAndLetGoTests {
 
     @Test("The handles of its pending commands say that they were refused, and cancel nothing any more")
     func handles() throws {
-        let (state, isCancelled) = try inTime(seconds: 20) {
+        let (state, isCancelled) = try inTime {
             let told = Door()
             let handle: CommandHandle
             do {
@@ -79,7 +79,7 @@ struct SuspendedAndLetGoTests {
     @Test("It goes away, with what its commands captured")
     func goesAway() throws {
         let tally = Counted.Tally()
-        try inTime(seconds: 20) {
+        try inTime {
             for isNested in [false, true] {
                 let value = QueueSafeValue(value: Counted(tally: tally))
                 let captured = Counted(tally: tally)
@@ -89,13 +89,13 @@ struct SuspendedAndLetGoTests {
                     value.async(performIn: .utility).lowestPriority.set { _ in withExtendedLifetime(captured) {} }
                 }
             }
-            try poll(seconds: 5, "all are gone") { tally.alive == 0 }
+            try poll("all are gone") { tally.alive == 0 }
         }
     }
 
     @Test("It goes away while the target queue of its commands is suspended too, which are told when that goes on")
     func queueStandsStill() throws {
-        let answers = try inTime(seconds: 20) {
+        let answers = try inTime {
             let answers = Log<Answer>()
             let end = Door()
             let queue = DispatchQueue(label: "suspended")
@@ -120,7 +120,7 @@ struct SuspendedAndLetGoTests {
     /// The command that runs keeps the value while others, behind it, cannot: it is let go and suspended in its body.
     @Test("A command that suspends its value, which nobody holds by then, completes, and those behind it are told")
     func suspendedByItsOwnCommand() throws {
-        let answers = try inTime(seconds: 20) {
+        let answers = try inTime {
             let answers = Log<Answer>()
             let group = DispatchGroup()
             let queue = DispatchQueue(label: "target")
@@ -151,7 +151,7 @@ struct SuspendedAndLetGoTests {
 
     @Test("A schedule that is kept may be all that holds it: nothing is told until that is gone too")
     func heldBySchedule() throws {
-        let answers = try inTime(seconds: 20) {
+        let answers = try inTime {
             let answers = Log<Answer>()
             let end = Door()
             let queue = DispatchQueue(label: "target")
@@ -178,7 +178,7 @@ struct SuspendedAndLetGoTests {
     /// Nothing else than a suspension that nobody can end answers so.
     @Test("A value that nobody holds, and that is not suspended, does all that it has accepted")
     func notSuspended() throws {
-        let answers = try inTime(seconds: 20) {
+        let answers = try inTime {
             let answers = Log<Answer>()
             let group = DispatchGroup()
             let queue = DispatchQueue(label: "target")

@@ -41,7 +41,7 @@ struct TimedCircleTests {
 
     @Test("A circle of three, of which one wait has a time-out, ends with that one")
     func three() throws {
-        let answers = try inTime(seconds: 20) {
+        let answers = try inTime {
             let values = (0..<3).map { _ in QueueSafeValue(value: 0) }
             let answers = Protected<[Int: Answer]>([:])
             let allHaveOne = StartGate(count: 3)
@@ -69,7 +69,7 @@ struct TimedCircleTests {
 
     /// Answers of two threads, of which the first waits for the value of the second before that waits for the value of the first.
     private func run(first: DispatchTimeInterval?, second: DispatchTimeInterval?) throws -> [Answer?] {
-        try inTime(seconds: 20) {
+        try inTime {
             let values = [QueueSafeValue(value: 0), QueueSafeValue(value: 0)]
             let timeouts = [first, second]
             let answers = Protected<[Answer?]>([nil, nil])

@@ -10,7 +10,7 @@ import ThreadSafeValue
 struct WordLockTests {
     @Test("A thread that sleeps has the lock soon after it is free")
     func wakes() throws {
-        try inTime(seconds: 20) {
+        try inTime {
             for _ in 0..<50 {
                 let lock = WordLock()
                 let sleeper = try sleepers(1, at: lock)
@@ -22,7 +22,7 @@ struct WordLockTests {
 
     @Test("Of many that sleep, each has the lock once, though it was unlocked once from outside")
     func wakesOneByOne() throws {
-        try inTime(seconds: 20) {
+        try inTime {
             for _ in 0..<50 {
                 let lock = WordLock()
                 let counter = Unguarded(0)
@@ -36,7 +36,7 @@ struct WordLockTests {
 
     @Test("A thread that was woken too late sleeps again, and is not forgotten")
     func wokenTooLate() throws {
-        try inTime(seconds: 20) {
+        try inTime {
             let lock = WordLock()
             let counter = Unguarded(0)
             let sleepers = try sleepers(3, at: lock) { counter.value += 1 }
@@ -54,7 +54,7 @@ struct WordLockTests {
 
     @Test("tryLock() leaves a lock that others sleep for alone")
     func tried() throws {
-        try inTime(seconds: 20) {
+        try inTime {
             let lock = WordLock()
             let sleepers = try sleepers(1, at: lock)
             #expect(!lock.tryLock())
@@ -67,7 +67,7 @@ struct WordLockTests {
     @Test("A thread that takes a lock it holds crashes with a message, also while others sleep")
     func lockedTwice() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let lock = WordLock()
             _ = try sleepers(1, at: lock)
             lock.lock()
@@ -78,7 +78,7 @@ struct WordLockTests {
     @Test("Unlocking on another thread crashes with a message, also while others sleep")
     func unlockedElsewhere() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            giveUp(afterSeconds: 20)
+            giveUp(afterSeconds: 120)
             let lock = WordLock()
             _ = try sleepers(1, at: lock)
             onThreads(1) { _ in lock.unlock() }

@@ -4,27 +4,16 @@
 
 // Telling those who listen what the value is after each change.
 
-/// Those who listen to the changes of a value, of whatever type.
-protocol ValueListeners: AnyObject, Sendable {
-    /// The value changes no more.
-    func finish()
-}
-
-extension ChangeBroadcaster: ValueListeners {}
-
 extension CommandQueue {
     /// Those who listen. Made when somebody does for the first time.
     var listeners: ChangeBroadcaster<Value> {
-        storage.withWaiters { _ in
-            if let listeners = existingListeners { return listeners }
-            let reference = storage.reference
-            let made = ChangeBroadcaster<Value> { isListenedTo in
+        storage.listeners.object {
+            let reference = storage.weakReference()
+            return ChangeBroadcaster { isListenedTo in
                 let queue = reference.queue
                 queue?.observe(isListenedTo)
                 return queue
             }
-            self.storage.listeners = made
-            return made
         }
     }
 
@@ -32,11 +21,7 @@ extension CommandQueue {
     ///
     /// - Returns: whom to tell, without the turn.
     func recordChange() -> ChangeBroadcaster<Value>.Delivery? {
-        unsafe storage.withWaiters { _ in existingListeners }?.record(value.pointee)
-    }
-
-    // Under the lock.
-    private var existingListeners: ChangeBroadcaster<Value>? {
-        storage.listeners.map { unsafe unsafeDowncast($0, to: ChangeBroadcaster<Value>.self) }
+        let listeners: ChangeBroadcaster<Value>? = storage.listeners.object()
+        return unsafe listeners?.record(value.pointee)
     }
 }

@@ -20,12 +20,11 @@ extension CommandQueue {
         in target: DispatchQueue,
         work: @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        update { waiters, effects in
-            guard waiters.laneCommandCount < storage.limit else { return .failure(.commandQueueFull) }
+        update { waiters, _ in
+            if waiters.isFull { return .failure(.commandQueueFull) }
             let command = waiters.append(priority, for: target, work: work)
-            storage.submitters.store(storage.submitters.load() | Submitter.currentBit)
-            publish(&waiters, &effects)
-            return .success(CommandHandle(.init(command: command, reference: storage.reference)))
+            storage.submitters.store(storage.submitters.load() | Submitter.currentBits)
+            return .success(CommandHandle(.init(command: command, reference: storage.weakReference())))
         }
     }
 
@@ -33,11 +32,10 @@ extension CommandQueue {
     ///
     /// - Returns: the target queue, where its caller is to be told; `nil` if it was too late.
     func cancel(_ command: PendingCommand) -> DispatchQueue? {
-        update { waiters, effects in
+        update { waiters, _ in
             guard command.isWaiting, let lane = unsafe command.lane else { return nil }
             command.leave(.cancelled)
             waiters.remove(command)
-            publish(&waiters, &effects)
             return lane.target
         }
     }
@@ -65,22 +63,15 @@ extension CommandQueue {
     ///   - count: how many commands the block has run.
     /// - Returns: the command to run, with the turn.
     private func takeTurn(for lane: Lane, block: UInt64, after count: Int) -> PendingCommand? {
-        var backoff = storage.spinning
-        while true {
-            let mayLookAgain = !backoff.isOver
-            let command: PendingCommand?? = update { waiters, effects in
-                defer { publish(&waiters, &effects) }
-                guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
-                if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: count) {
-                    if claimTurn(for: front, in: waiters) { return begin(front, in: &waiters) }
-                    _ = waiters.successorLooks(front)
-                    if mayLookAgain, !waiters.isSuspended { return nil }
-                }
-                waiters.leave(lane)
-                return .some(nil)
+        lookForTurn(storage.spinning) { waiters, _, mayLookAgain in
+            guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
+            if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: count) {
+                if claimTurn(for: front, in: waiters) { return begin(front, in: &waiters) }
+                _ = waiters.successorLooks(front)
+                if mayLookAgain, !waiters.isSuspended { return nil }
             }
-            if let command { return command }
-            while backoff.pause(), !turn.isFree {}
+            waiters.leave(lane)
+            return .some(nil)
         }
     }
 
@@ -126,12 +117,11 @@ extension CommandQueue {
             let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: count)
             if let front, front.runs(in: lane), mayGoOn, !isAwaited, !waiters.isSuspended {
-                defer { publish(&waiters, &effects) }
                 return .command(begin(front, in: &waiters))
             }
+            effects.freesTurn = true
             let pauses = mayGoOn && (isAwaited || front == nil)
             if pauses { waiters.pause(lane, on: TurnWord.currentThread) } else { waiters.leave(lane) }
-            publish(&waiters, &effects, freeing: true)
             return pauses ? .pause : .leave
         }
     }

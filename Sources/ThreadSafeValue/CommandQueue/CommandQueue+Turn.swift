@@ -13,21 +13,21 @@ extension CommandQueue {
     /// The turn in the graph of all waits.
     var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: Value.self) }
 
-    /// Changes the line under its lock, then performs what follows from the change.
+    /// Changes the line under its lock, chooses the successor, publishes the line in the turn word, and then performs what
+    /// follows.
+    ///
+    /// - Parameter change: says in the effects whether the turn of the caller is to be freed in the same exchange.
     func update<Answer>(_ change: (inout WaiterQueue, inout WaiterQueue.Effects) -> Answer) -> Answer {
         var effects = WaiterQueue.Effects()
-        let answer = storage.withWaiters { change(&$0, &effects) }
-        perform(effects)
-        return answer
-    }
-
-    private func perform(_ effects: WaiterQueue.Effects) {
+        let answer = storage.withWaiters { waiters in
+            defer { publish(&waiters, &effects) }
+            return change(&waiters, &effects)
+        }
         effects.wake?.wake()
         if let lane = effects.dispatch { dispatch(lane) }
         if !effects.probes.isEmpty { effects.probes.forEach(dispatch) }
-        if let time = effects.timer {
-            TimerThread.shared.set(time, for: storage.withWaiters { _ in storage.reference })
-        }
+        if let time = effects.timer { TimerThread.shared.set(time, for: storage.weakReference()) }
+        return answer
     }
 
     private func dispatch(_ lane: Lane) {
@@ -35,18 +35,11 @@ extension CommandQueue {
         lane.target.async { drain(lane, block: number) }
     }
 
-    /// Chooses the successor and publishes the line in the turn word.
-    ///
-    /// Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was read.
-    ///
-    /// - Parameters:
-    ///   - waiters: the line.
-    ///   - effects: what follows, to be performed when the lock is free.
-    ///   - freeing: whether the caller has the turn and frees it with the same exchange.
-    func publish(_ waiters: inout WaiterQueue, _ effects: inout WaiterQueue.Effects, freeing: Bool = false) {
+    // Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was read.
+    private func publish(_ waiters: inout WaiterQueue, _ effects: inout WaiterQueue.Effects) {
         while true {
             let seen = turn
-            let holder = freeing ? 0 : seen.holder
+            let holder = effects.freesTurn ? 0 : seen.holder
             waiters.chooseSuccessor(turnIsFree: holder == 0, &effects)
             let deadline = waiters.bargingDeadline.bits
             let isNewDeadline = storage.bargingDeadline.load() != deadline
@@ -59,7 +52,7 @@ extension CommandQueue {
         }
     }
 
-    /// Takes a free turn for a command that is the front, on the calling thread. Take it out of the line then, and publish.
+    /// Takes a free turn for a command that is the front, on the calling thread. Take it out of the line then.
     func claimTurn(for command: PendingCommand, in waiters: borrowing WaiterQueue) -> Bool {
         while waiters.front === command, !waiters.isSuspended {
             let seen = turn
@@ -86,7 +79,7 @@ extension CommandQueue {
         while true {
             let seen = turn
             if seen.needsSuccessor {
-                return update { waiters, effects in publish(&waiters, &effects, freeing: true) }
+                return update { _, effects in effects.freesTurn = true }
             }
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return }
         }
@@ -102,21 +95,16 @@ extension CommandQueue {
 
     /// Lets commands wait, once the running one is complete.
     func suspend() {
-        update { waiters, effects in
-            waiters.suspensions += 1
-            publish(&waiters, &effects)
-        }
+        update { waiters, _ in waiters.suspensions += 1 }
     }
 
     /// Takes back one `suspend()`.
     ///
     /// - Returns: whether there was one.
     func resume() -> Bool {
-        update { waiters, effects in
-            guard waiters.isSuspended else { return false }
-            waiters.suspensions -= 1
-            publish(&waiters, &effects)
-            return true
+        update { waiters, _ in
+            defer { waiters.suspensions = max(waiters.suspensions - 1, 0) }
+            return waiters.isSuspended
         }
     }
 }
@@ -139,11 +127,15 @@ extension CommandQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        let deadline = timeout == .max || timeout == 0 ? timeout : now() &+ timeout
-        switch tryToTakeTurn(priority, timeout == 0 ? .none : storage.spinning) {
-        case .taken: return nil
-        case .refused(let failure): return failure
-        case .busy: return timeout == 0 ? .timedOut : waitInLine(priority, until: deadline)
+        takeTurn(priority, until: Deadline(after: timeout))
+    }
+
+    /// Takes the turn on the calling thread, if that is possible in time.
+    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        switch tryToTakeTurn(priority, deadline == .passed ? .none : storage.spinning) {
+        case .taken: nil
+        case .refused(let failure): failure
+        case .busy: deadline == .passed ? .timedOut : waitInLine(priority, until: deadline.time)
         }
     }
 
@@ -166,7 +158,7 @@ extension CommandQueue {
                 if before.allows(priority, at: time), deadline.allows(priority, at: time) { return .taken }
                 update { waiters, effects in
                     waiters.endBarging()
-                    publish(&waiters, &effects, freeing: true)
+                    effects.freesTurn = true
                 }
             case .barge, .spin: if !backoff.pause() { return .busy }
             case .queue: return .busy
@@ -181,7 +173,7 @@ extension CommandQueue {
         guard deadline.isOf(priority) else { return false }
         // No thread or task before its own commands. A shared bit only makes a newcomer stand in line.
         let submitters = storage.submitters.load()
-        return submitters == 0 || submitters & Submitter.currentBit == 0
+        return submitters == 0 || submitters & Submitter.currentBits == 0
     }
 
     /// Whether the command is part of an async body that has the turn.
@@ -195,10 +187,7 @@ extension CommandQueue {
         command.reuse(for: priority)
         let thread = TurnWord.currentThread
         let body = TaskBody.current
-        update { waiters, effects in
-            waiters.append(command, on: thread, &effects)
-            publish(&waiters, &effects)
-        }
+        update { waiters, effects in waiters.append(command, on: thread, &effects) }
         // A wait that ends is in no circle for ever.
         if deadline == .max {
             let delay = storage.policy.circleDelay
@@ -224,18 +213,24 @@ extension CommandQueue {
 
     /// Takes the turn for a thread that stands in line, if it is next; if not, takes it out of the line if asked to.
     private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
-        var backoff = leaves ? .none : storage.spinning
+        lookForTurn(leaves ? .none : storage.spinning) { waiters, _, mayLookAgain in
+            let isTaken = claimTurn(for: command, in: waiters)
+            if !isTaken, mayLookAgain, waiters.successorLooks(command) { return nil }
+            waiters.successorGoes(command)
+            if isTaken || leaves { waiters.remove(command) }
+            return isTaken
+        }
+    }
+
+    /// Looks at the line until `look` answers, with pauses in which the thread that has the turn may give it back.
+    func lookForTurn<Answer>(
+        _ backoff: Backoff,
+        _ look: (inout WaiterQueue, inout WaiterQueue.Effects, _ mayLookAgain: Bool) -> Answer?
+    ) -> Answer {
+        var backoff = backoff
         while true {
             let mayLookAgain = !backoff.isOver
-            let isTaken: Bool? = update { waiters, effects in
-                defer { publish(&waiters, &effects) }
-                let isTaken = claimTurn(for: command, in: waiters)
-                if !isTaken, mayLookAgain, waiters.successorLooks(command) { return nil }
-                waiters.successorGoes(command)
-                if isTaken || leaves { waiters.remove(command) }
-                return isTaken
-            }
-            if let isTaken { return isTaken }
+            if let answer = update({ look(&$0, &$1, mayLookAgain) }) { return answer }
             while backoff.pause(), !turn.isFree {}
         }
     }
@@ -246,14 +241,18 @@ extension CommandQueueStorage {
     var spinning: Backoff { Backoff(spins: policy.spins, yields: 0) }
 }
 
-/// Who submits commands, in one of 64 bits.
+/// Who submits commands, each in one of 64 bits.
 enum Submitter {
-    /// The bit of the current task, or else of the calling thread.
-    static var currentBit: UInt64 {
-        let task = unsafe withUnsafeCurrentTask { task in
-            unsafe task.map { unsafe UInt64(truncatingIfNeeded: $0.hashValue) }
+    /// The bit of the calling thread, and in a task those of the task.
+    static var currentBits: UInt64 { bit(currentThreadIdentity() >> 4 &* 0x9E37_79B9_7F4A_7C15) | taskBits }
+
+    /// The bit of the current task, and of the tasks that await it while it runs a body for them; zero outside of tasks.
+    static var taskBits: UInt64 {
+        unsafe withUnsafeCurrentTask { task in
+            guard let task = unsafe task else { return 0 }
+            return unsafe bit(UInt64(truncatingIfNeeded: task.hashValue)) | (TaskBody.current?.submitters ?? 0)
         }
-        let identity = task ?? currentThreadIdentity() >> 4 &* 0x9E37_79B9_7F4A_7C15
-        return 1 << (identity >> 58)
     }
+
+    private static func bit(_ hash: UInt64) -> UInt64 { 1 << (hash >> 58) }
 }

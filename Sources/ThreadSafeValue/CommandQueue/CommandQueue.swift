@@ -88,13 +88,18 @@ extension CommandQueue {
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurnSlowly(priority, timeout) {
             return .failure(failure)
         }
-        let result: Result<Success, QueueSafeValueError>
-        do {
-            result = .success(try unsafe body(&value.pointee))
-        } catch {
-            result = .failure(.unexpected(error: error))
-        }
+        let result = run(body)
         giveTurnBack(of: thread, afterChange: isChange)
         return result
+    }
+
+    /// What `body` returns or throws with the value. Only with the turn.
+    @inlinable
+    func run<Success>(_ body: (inout Value) throws -> Success) -> Result<Success, QueueSafeValueError> {
+        do {
+            return .success(try unsafe body(&value.pointee))
+        } catch {
+            return .failure(.unexpected(error: error))
+        }
     }
 }

@@ -16,10 +16,10 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, CommandQueueState> 
         dismissWaiters()
         unsafe withUnsafeMutablePointerToElements { state in
             unsafe PlatformLock.Storage.deinitialize(CommandQueueState.lock(state))
-            unsafe state.pointer(to: \.waiters).unsafelyUnwrapped.deinitialize(count: 1)
-            unsafe state.pointer(to: \.listeners).unsafelyUnwrapped.deinitialize(count: 1)
-            unsafe state.pointer(to: \.reference).unsafelyUnwrapped.deinitialize(count: 1)
+            unsafe CommandQueueState.waiters(state).deinitialize(count: 1)
         }
+        let _: ChangeBroadcaster<Value>? = listeners.takeObject()
+        let _: QueueReference? = reference.takeObject()
     }
 }
 
@@ -27,7 +27,9 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, CommandQueueState> 
 @safe
 @usableFromInline
 struct CommandQueueState {
-    /// The `TurnWord`. The first member, so that it is found without a key path.
+    // The words stand first, so that they are found without a key path.
+
+    /// The `TurnWord`.
     var word: AtomicWord.Storage
 
     /// The `BargingDeadline`. Written under the lock.
@@ -36,24 +38,26 @@ struct CommandQueueState {
     /// A bit for each thread or task that has commands in a lane, several to a bit. Written under the lock.
     var submitters: AtomicWord.Storage
 
+    /// Keeps the `QueueReference`, once there is one.
+    var reference: AtomicWord.Storage
+
+    /// Keeps the `ChangeBroadcaster`, once somebody has listened.
+    var listeners: AtomicWord.Storage
+
     /// The lock of everything in the slow path.
     var lock: PlatformLock.Storage
 
-    // Guarded by `lock`.
+    /// Guarded by `lock`.
     var waiters: WaiterQueue
-    var listeners: (any ValueListeners)?
-    var reference: QueueReference?
-
-    /// How many commands of target queues may wait in line.
-    let limit: Int
 
     let policy: HandoffPolicy
 }
 
 extension CommandQueueState {
+    /// One of the words that the state begins with.
     @inlinable
-    static func word(_ state: UnsafeMutablePointer<Self>) -> AtomicWord {
-        unsafe AtomicWord(UnsafeMutableRawPointer(state).assumingMemoryBound(to: AtomicWord.Storage.self))
+    static func word(_ index: Int, of state: UnsafeMutablePointer<Self>) -> AtomicWord {
+        unsafe AtomicWord(UnsafeMutableRawPointer(state).assumingMemoryBound(to: AtomicWord.Storage.self) + index)
     }
 
     // Addresses, and not `&state.pointee.lock`: that would be an access to the whole member, and several threads must not
@@ -63,15 +67,14 @@ extension CommandQueueState {
         unsafe state.pointer(to: \.lock).unsafelyUnwrapped
     }
 
+    static func waiters(_ state: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<WaiterQueue> {
+        unsafe state.pointer(to: \.waiters).unsafelyUnwrapped
+    }
+
     static func initialize(_ state: UnsafeMutablePointer<Self>, _ policy: HandoffPolicy, limit: Int) {
-        unsafe state.pointer(to: \.word).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
-        unsafe state.pointer(to: \.bargingDeadline).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
-        unsafe state.pointer(to: \.submitters).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
+        for index in 0..<5 { unsafe word(index, of: state).storage.initialize(to: AtomicWord.zero) }
         unsafe PlatformLock.Storage.initialize(lock(state))
-        unsafe state.pointer(to: \.waiters).unsafelyUnwrapped.initialize(to: WaiterQueue(policy: policy))
-        unsafe state.pointer(to: \.listeners).unsafelyUnwrapped.initialize(to: nil)
-        unsafe state.pointer(to: \.reference).unsafelyUnwrapped.initialize(to: nil)
-        unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.limit).unsafelyUnwrapped).initialize(to: limit)
+        unsafe waiters(state).initialize(to: WaiterQueue(policy: policy, limit: limit))
         unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.policy).unsafelyUnwrapped).initialize(to: policy)
     }
 }
@@ -89,30 +92,25 @@ extension CommandQueueStorage {
 
     /// The turn word.
     @inlinable
-    var word: AtomicWord {
-        unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.word($0) }
+    var word: AtomicWord { word(0) }
+
+    var bargingDeadline: AtomicWord { word(1) }
+
+    var submitters: AtomicWord { word(2) }
+
+    var reference: AtomicWord { word(3) }
+
+    var listeners: AtomicWord { word(4) }
+
+    @inlinable
+    func word(_ index: Int) -> AtomicWord {
+        unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.word(index, of: $0) }
     }
 
     /// Where the value is: only for whoever has the turn.
     @inlinable
     var value: UnsafeMutablePointer<Value> {
         unsafe withUnsafeMutablePointerToHeader { unsafe $0 }
-    }
-
-    var bargingDeadline: AtomicWord {
-        unsafe withUnsafeMutablePointerToElements {
-            unsafe AtomicWord($0.pointer(to: \.bargingDeadline).unsafelyUnwrapped)
-        }
-    }
-
-    var submitters: AtomicWord {
-        unsafe withUnsafeMutablePointerToElements {
-            unsafe AtomicWord($0.pointer(to: \.submitters).unsafelyUnwrapped)
-        }
-    }
-
-    var limit: Int {
-        unsafe withUnsafeMutablePointerToElements { unsafe $0.pointer(to: \.limit).unsafelyUnwrapped.pointee }
     }
 
     var policy: HandoffPolicy {
@@ -124,31 +122,13 @@ extension CommandQueueStorage {
         unsafe withUnsafeMutablePointerToElements { state in
             unsafe PlatformLock.Storage.lock(CommandQueueState.lock(state))
             defer { unsafe PlatformLock.Storage.unlock(CommandQueueState.lock(state)) }
-            return unsafe body(&state.pointer(to: \.waiters).unsafelyUnwrapped.pointee)
+            return unsafe body(&CommandQueueState.waiters(state).pointee)
         }
     }
 
-    /// Those who listen to changes; under the lock.
-    var listeners: (any ValueListeners)? {
-        get {
-            unsafe withUnsafeMutablePointerToElements { unsafe $0.pointer(to: \.listeners).unsafelyUnwrapped.pointee }
-        }
-        set {
-            unsafe withUnsafeMutablePointerToElements { state in
-                unsafe state.pointer(to: \.listeners).unsafelyUnwrapped.pointee = newValue
-            }
-        }
-    }
-
-    /// What handles and timers keep instead of this; under the lock.
-    var reference: QueueReference {
-        unsafe withUnsafeMutablePointerToElements { state in
-            let place = unsafe state.pointer(to: \.reference).unsafelyUnwrapped
-            if let reference = unsafe place.pointee { return reference }
-            let reference = QueueReference(to: self)
-            unsafe place.pointee = reference
-            return reference
-        }
+    /// What handles and timers keep instead of this.
+    func weakReference() -> QueueReference {
+        reference.object { QueueReference(to: self) }
     }
 }
 
@@ -168,29 +148,20 @@ extension CommandQueueStorage: AnyCommandQueue {
     }
 
     func timerFired() {
-        change { $0.timerFired() }
+        CommandQueue(storage: self).update { waiters, _ in waiters.timerFired() }
     }
 
     func observe(_ isObserved: Bool) {
-        change { $0.isObserved = isObserved }
-    }
-
-    private func change(_ change: (inout WaiterQueue) -> Void) {
-        let queue = CommandQueue(storage: self)
-        queue.update { waiters, effects in
-            change(&waiters)
-            queue.publish(&waiters, &effects)
-        }
+        CommandQueue(storage: self).update { waiters, _ in waiters.isObserved = isObserved }
     }
 
     /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has gone.
     private func dismissWaiters() {
-        // Nobody else reaches these now.
-        let (lanes, reference, listeners) = unsafe withUnsafeMutablePointerToElements { state in
-            unsafe (state.pointee.waiters.allLanes, state.pointee.reference, state.pointee.listeners)
-        }
+        let lanes = unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.waiters($0).pointee.allLanes }
         // With the lock also if nothing waits, so that handles see the states that the queue has left.
+        let reference: QueueReference? = reference.object()
         let refused = reference?.end { lanes.map { $0.removeAll(.refused) } } ?? []
+        let listeners: ChangeBroadcaster<Value>? = listeners.object()
         listeners?.finish()
         for (lane, commands) in zip(lanes, refused) where !commands.isEmpty {
             lane.target.async {

@@ -55,3 +55,13 @@ extension QueueReference {
         }
     }
 }
+
+extension QueueReference: TimerTarget {
+    // Not inlined, so that the caller has no other reference to the queue.
+    @inline(never)
+    func timerFired() -> Unmanaged<AnyObject>? {
+        guard let queue else { return nil }
+        queue.timerFired()
+        return unsafe .passRetained(queue)
+    }
+}

@@ -28,10 +28,16 @@ package struct WaiterQueue {
         /// Lanes whose blocks are dispatched early, to see whether their queues stand still too.
         package var probes: [Lane] = []
         package var timer: UInt64?
+        /// The caller has the turn, which is freed in the exchange that publishes the line.
+        var freesTurn = false
         package init() {}
     }
 
     private let policy: HandoffPolicy
+
+    /// How many commands of target queues may wait.
+    let limit: Int
+
     private(set) var threads = PriorityFIFO()
     private var lanes = LaneHeap()
     private var lanesByTarget: [UInt: Lane] = [:]
@@ -58,8 +64,9 @@ package struct WaiterQueue {
         didSet { successorIsLooking = false }
     }
 
-    package init(policy: HandoffPolicy) {
+    package init(policy: HandoffPolicy, limit: Int = .max) {
         self.policy = policy
+        self.limit = limit
     }
 }
 
@@ -99,6 +106,9 @@ extension WaiterQueue {
 
     /// How many commands wait in line.
     package var count: Int { threads.count + laneCommandCount }
+
+    /// Whether another command for a target queue may wait.
+    var isFull: Bool { laneCommandCount >= limit }
 
     /// Whether a lane that has run so many commands in one go may run another.
     package func mayGoOn(after count: Int) -> Bool { count < policy.batch }

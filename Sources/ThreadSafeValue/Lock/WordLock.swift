@@ -154,7 +154,7 @@ extension WordLock.Storage {
     @inline(never)
     static func deinitializeUsed(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }
-        let _: SleeperQueue = unsafe queue(storage).takeObject()
+        let _: SleeperQueue? = unsafe queue(storage).takeObject()
     }
 
     fileprivate static func sleeperQueue(_ storage: UnsafeMutablePointer<Self>) -> SleeperQueue {

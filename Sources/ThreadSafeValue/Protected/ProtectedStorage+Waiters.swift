@@ -55,10 +55,10 @@ extension ProtectedStorage {
     @usableFromInline
     @inline(never)
     func endTable() {
-        let table: WaiterTable<Value> = unsafe withUnsafeMutablePointerToElements { lock in
+        let table: WaiterTable<Value>? = unsafe withUnsafeMutablePointerToElements { lock in
             unsafe ProtectedLock.table(lock).takeObject()
         }
-        table.finish()
+        table?.finish()
     }
 }
 

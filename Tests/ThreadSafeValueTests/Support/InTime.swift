@@ -15,7 +15,7 @@ struct Hung: Error, CustomStringConvertible {
 ///
 /// Threads that hang stay behind, and do no harm to other tests.
 func inTime<Answer: Sendable>(
-    seconds: Int = 60,
+    seconds: Int = 300,
     _ body: @escaping @Sendable () throws -> Answer
 ) throws -> Answer {
     let answer = Log<Result<Answer, any Error>>()
@@ -33,7 +33,7 @@ func inTime<Answer: Sendable>(
 /// Waits until a condition holds that nothing announces. Only for what must come true: gives up after a long time.
 ///
 /// It sleeps for some microseconds between two looks, after `looks` in a row.
-func poll(seconds: TimeInterval = 30, looks: Int = 1, _ what: String, until isTrue: () -> Bool) throws {
+func poll(seconds: TimeInterval = 240, looks: Int = 1, _ what: String, until isTrue: () -> Bool) throws {
     let end = Date(timeIntervalSinceNow: seconds)
     var looked = 0
     while !isTrue() {

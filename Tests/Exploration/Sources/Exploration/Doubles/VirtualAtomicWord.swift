@@ -75,6 +75,35 @@ extension AtomicWord {
 }
 
 extension AtomicWord {
+    var address: UInt { unsafe UInt(bitPattern: storage) }
+}
+
+// A word may keep an object. It is made once, and what it is made from does not change, so it makes no difference when.
+extension AtomicWord {
+    @inline(never)
+    func object<Object: AnyObject>(orMake make: () -> Object) -> Object {
+        if let object: Object = object() { return object }
+        let made = make()
+        unsafe storage.pointee.bits = UInt64(UInt(bitPattern: Unmanaged.passRetained(made).toOpaque()))
+        return made
+    }
+
+    @inline(never)
+    func object<Object: AnyObject>() -> Object? {
+        unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    @inline(never)
+    func takeObject<Object: AnyObject>() -> Object? {
+        unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeRetainedValue() }
+    }
+
+    private var pointer: UnsafeRawPointer? {
+        unsafe UnsafeRawPointer(bitPattern: UInt(storage.pointee.bits))
+    }
+}
+
+extension AtomicWord {
     /// Lets others run, then looks at the word.
     private func step(_ name: StaticString, _ argument: UInt64 = 0) -> UInt64 {
         world.pass(.run(name, argument))

@@ -49,7 +49,7 @@ extension Monitor {
                 case .lane(let lane): tag(of: lane, of: value)
                 case nil: 0
                 }
-            let hasReference = unsafe state.pointee.reference != nil
+            let hasReference = unsafe state.pointee.reference.bits != 0
             let facts: [Bool] = [waiters.isObserved, waiters.bargingDeadline.bits == 0, hasReference]
             return mix(mix(sum, successor), facts.reduce(1) { $0 << 1 | ($1 ? 1 : 0) })
         }

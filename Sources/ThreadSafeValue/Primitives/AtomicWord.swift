@@ -91,9 +91,10 @@ extension AtomicWord {
         return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeUnretainedValue()
     }
 
-    /// The object that the word has kept; there must be one. Nobody may use the word any more.
-    func takeObject<Object: AnyObject>() -> Object {
-        unsafe Self.unmanaged(load()).takeRetainedValue()
+    /// The object that the word has kept, if there is one. Nobody may use the word any more.
+    func takeObject<Object: AnyObject>() -> Object? {
+        let bits = load()
+        return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeRetainedValue()
     }
 
     @inlinable
