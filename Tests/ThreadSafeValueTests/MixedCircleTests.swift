@@ -139,8 +139,10 @@ struct MixedCircleTests {
                 if index == 0 {
                     locked.write { _ in
                         both.pass()
-                        let command = isAccess ? queued.wait : queued.wait(timeout: .milliseconds(50))
-                        let answer = command.lowestPriority.set { $0 += 1 }
+                        let answer =
+                            isAccess
+                            ? queued.wait.lowestPriority.set { $0 += 1 }
+                            : queued.wait(timeout: .milliseconds(50)).lowestPriority.set { $0 += 1 }
                         #expect(answer == (isAccess ? .success(3) : .failure(.timedOut)))
                     }
                 } else {
