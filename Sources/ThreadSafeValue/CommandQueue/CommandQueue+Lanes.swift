@@ -82,16 +82,18 @@ extension CommandQueue {
         lookForTurn(storage.spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
             if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: count) {
-                if claimTurn(for: front, in: waiters) { return begin(front, in: &waiters) }
+                if claimTurn(for: front, in: waiters) { return begin(front, of: lane, in: &waiters) }
                 _ = waiters.successorLooks(front)
                 if mayLookAgain, !waiters.isSuspended { return nil }
+                if !waiters.isSuspended { lane.missesTurn() }
             }
             waiters.leave(lane)
             return .some(nil)
         }
     }
 
-    private func begin(_ command: PendingCommand, in waiters: inout WaiterQueue) -> PendingCommand {
+    private func begin(_ command: PendingCommand, of lane: Lane, in waiters: inout WaiterQueue) -> PendingCommand {
+        lane.takesTurn()
         command.leave(.started)
         waiters.remove(command)
         return command
@@ -133,7 +135,7 @@ extension CommandQueue {
             let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: count)
             if let front, front.runs(in: lane), mayGoOn, !isAwaited, !waiters.isSuspended {
-                return .command(begin(front, in: &waiters))
+                return .command(begin(front, of: lane, in: &waiters))
             }
             effects.freesTurn = true
             let pauses = mayGoOn && (isAwaited || front == nil)

@@ -42,7 +42,7 @@ extension CommandQueue where Value: Sendable {
         return await submitAwaited(priority, until: deadline) { resume in
             let (result, isChange) = work(self)
             // When the task goes on, its command is over.
-            return .complete(isChange: isChange) { resume(result) }
+            return (.complete(isChange: isChange) { resume(result) }, nil)
         }
     }
 
@@ -61,8 +61,7 @@ extension CommandQueue where Value: Sendable {
         case .busy:
             let turn: Result<Void, QueueSafeValueError> = await submitAwaited(priority, until: deadline) { resume in
                 moveTurn(to: owner.holder)
-                resume(.success(()))
-                return .detached
+                return (.detached, { resume(.success(())) })
             }
             if case .failure(let failure) = turn { return .failure(failure) }
         }
@@ -95,11 +94,17 @@ extension CommandQueue where Value: Sendable {
     }
 
     /// Waits in line for `work`, which must resume the task in the end. A cancelled task leaves the line.
+    ///
+    /// - Parameters:
+    ///   - priority: how early it gets its turn.
+    ///   - deadline: until when it waits for that.
+    ///   - work: runs with the turn. Returns how it left that, and what is to be called when the task waits no more.
+    /// - Returns: what the task is resumed with, or why there was no turn.
     private func submitAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
         _ work:
-            @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> PendingCommand.Ending
+            @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (PendingCommand.Ending, (() -> Void)?)
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
         guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else {
@@ -109,16 +114,17 @@ extension CommandQueue where Value: Sendable {
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 submit(priority, until: deadline, as: submission) { turn in
-                    // After the closure, which may wait for a value that the task's body has; and not when the task goes on, which
-                    // may be much later.
-                    defer { WaitGraph.shared.end(for: word, thread: 0, body: body) }
-                    switch turn {
-                    case .success: return work { unsafe continuation.resume(returning: $0) }
-                    case .failure(let failure):
-                        return .complete(isChange: false) {
-                            unsafe continuation.resume(returning: .failure(failure))
+                    // After the closure, which may wait for a value that the task's body has, and before the task goes on: it may be
+                    // done with the value before `resume` returns.
+                    let (ending, goOn): (PendingCommand.Ending, (() -> Void)?) =
+                        switch turn {
+                        case .success: work { unsafe continuation.resume(returning: $0) }
+                        case .failure(let failure):
+                            (.complete(isChange: false) { unsafe continuation.resume(returning: .failure(failure)) }, nil)
                         }
-                    }
+                    WaitGraph.shared.end(for: word, thread: 0, body: body)
+                    goOn?()
+                    return ending
                 }
             }
         } onCancel: {
@@ -224,7 +230,7 @@ extension Submission {
             state.command = command
             return state.ending
         }
-        if let ending { _ = command.end(ending) }
+        if let ending { _ = end(command, ending) }
     }
 
     /// The queue of the command, if there still is one.
@@ -239,7 +245,12 @@ extension Submission {
             if state.ending == nil { state.ending = ending }
             return state.command
         }
-        return command?.end(ending) ?? (false, nil)
+        return command.map { end($0, ending) } ?? (false, nil)
+    }
+
+    // The task is resumed at once: the threads of the target queue may all wait for something that the task is to do.
+    private func end(_ command: CommandHandle, _ ending: QueueSafeValueError) -> (isEnded: Bool, queue: AnyObject?) {
+        command.end(ending) { _, tell in tell() }
     }
 }
 
