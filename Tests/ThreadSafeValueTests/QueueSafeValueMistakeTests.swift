@@ -386,9 +386,16 @@ struct QueueSafeValueMistakeTests {
                     throw Refusal()
                 }
             )
+            answers.add(
+                wait.set { number, done in
+                    number += 1
+                    done()
+                    throw Refusal()
+                }
+            )
             let commands = value.async(performIn: .utility).lowestPriority
             let group = DispatchGroup()
-            for _ in 0..<3 { group.enter() }
+            for _ in 0..<4 { group.enter() }
             let tell: @Sendable (Answer) -> Void = { result in
                 answers.add(result)
                 group.leave()
@@ -412,13 +419,20 @@ struct QueueSafeValueMistakeTests {
             } completion: { _ in
                 group.leave()
             }
+            commands.set { number, done in
+                number += 1
+                done()
+                throw Refusal()
+            } completion: {
+                tell($0)
+            }
             commands.set { (_: inout Int) in throw Refusal() }
             commands.set { (_: inout Int, _) in throw Refusal() }
             group.wait()
             answers.add(wait.get())
             return answers.entries
         }
-        #expect(answers == Array(repeating: .failure(.unexpected(error: Refusal())), count: 6) + [.success(6)])
+        #expect(answers == Array(repeating: .failure(.unexpected(error: Refusal())), count: 8) + [.success(8)])
     }
 
     @Test("A closure that is `nil` answers so, and the value is untouched")
