@@ -18,14 +18,7 @@ let package = Package(
             dependencies: ["ThreadSafeValue"],
             path: "Sources/Examples/WordCount"
         ),
-        .target(name: "HTTPLoading", dependencies: ["ThreadSafeValue"], path: "Sources/Examples/HTTPLoading"),
-        .executableTarget(
-            name: "HTTPLoadingDemo",
-            dependencies: ["HTTPLoading", "ThreadSafeValue"],
-            path: "Sources/Examples/HTTPLoadingDemo"
-        ),
         .testTarget(name: "ThreadSafeValueTests", dependencies: ["ThreadSafeValue"]),
-        .testTarget(name: "HTTPLoadingTests", dependencies: ["HTTPLoading", "ThreadSafeValue"]),
         .testTarget(name: "CallFormsSwift6Tests", dependencies: ["ThreadSafeValue"]),
         .testTarget(name: "CallFormsSwift5Tests", dependencies: ["ThreadSafeValue"]),
         .testTarget(name: "WordCountTests", dependencies: ["ThreadSafeValue", "WordCount"]),

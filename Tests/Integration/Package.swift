@@ -9,19 +9,15 @@ let package = Package(
     name: "Integration",
     platforms: [.iOS(.v13), .macOS(.v10_15), .tvOS(.v13), .watchOS(.v8)],
     dependencies: [
+        .package(name: "HTTPLoading", path: "../../Sources/Examples/HTTPLoading"),
         .package(name: "ThreadSafeValue", path: "../.."),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
-        // The example's own files, by a link: the library's package does not offer them as a product.
-        .target(
-            name: "HTTPLoading",
-            dependencies: [.product(name: "ThreadSafeValue", package: "ThreadSafeValue")]
-        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "HTTPLoading",
+                .product(name: "HTTPLoading", package: "HTTPLoading"),
                 .product(name: "ThreadSafeValue", package: "ThreadSafeValue"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),

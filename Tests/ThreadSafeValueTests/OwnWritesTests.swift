@@ -90,6 +90,45 @@ struct OwnWritesTests {
         #expect(stale.wrappedValue == 0)
     }
 
+    /// In a task group the body runs in a child of the task, as it must not run in the task itself there.
+    @Test("A task sees what a body that it awaits has submitted, also in a task group")
+    func body() async throws {
+        let stale = Protected(0)
+        let end = DispatchSemaphore(value: 0)
+        OwnThreads.run {
+            let (outer, value) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+            let queue = DispatchQueue(label: "target")
+            await withTaskGroup(of: Void.self) { _ in
+                for round in 1...Self.rounds / 10 {
+                    let begin = nanoseconds()
+                    await outer.async.lowestPriority.set { (_: inout Int) async in
+                        value.async(performIn: queue).lowestPriority.set(newValue: round)
+                    }
+                    let answer = await value.async.lowestPriority.get()
+                    if answer == .success(round) { continue }
+                    if nanoseconds() < begin + Self.excuse { stale.write { $0 += 1 } }
+                    while await value.async.lowestPriority.get() != .success(round) {}
+                }
+            }
+            end.signal()
+        }
+        try await onThreadOfItsOwn { end.wait() }
+        #expect(stale.wrappedValue == 0)
+    }
+
+    @Test("A thread sees what a task has submitted on it, as on the main thread")
+    func mainThread() async throws {
+        let value = QueueSafeValue(value: 0)
+        let queue = DispatchQueue(label: "target")
+        for round in 1...Self.rounds / 20 {
+            let begin = nanoseconds()
+            await MainActor.run { _ = value.async(performIn: queue).lowestPriority.set(newValue: round) }
+            let answer = await MainActor.run { value.wait.lowestPriority.get() }
+            if answer != .success(round) { #expect(nanoseconds() >= begin + Self.excuse) }
+            try await onThreadOfItsOwn { queue.sync {} }
+        }
+    }
+
     /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the bound.
     @Test("A thread that waits behind its own command for the queue that it blocks goes on all the same")
     func ownQueue() throws {

@@ -24,11 +24,29 @@ struct QueueSafeValueReflectionTests {
         #expect(value.wait.lowestPriority.get() == .success(["a"]))
     }
 
+    /// The queue lets go of a command's lane, and more, while the handle is there.
+    @Test("The state of a command, and nothing of the command, whether it waits, is over or was cancelled")
+    func handles() {
+        let queue = DispatchQueue(label: "target")
+        let value = QueueSafeValue(value: 0)
+        let over = value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+        queue.sync {}
+        value.suspend()
+        let cancelled = value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+        cancelled.cancel()
+        let waiting = value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+        #expect(text(over).contains("started"))
+        #expect(text(cancelled).contains("cancelled"))
+        #expect(text([waiting]).contains("waiting"))
+        value.resume()
+    }
+
     @Test("Dumped 20,000 times beside a writer, everything that can be dumped")
     func besideAWriter() throws {
         let (dumps, updates) = try inTime {
             let value = QueueSafeValue(value: [Int](repeating: 0, count: 8))
             let synced = QueueSafeSyncedValue(value: "")
+            let queue = DispatchQueue(label: "target")
             let handle = Protected(false)
             let writer = RunningThread {
                 var updates = 0
@@ -41,7 +59,8 @@ struct QueueSafeValueReflectionTests {
             var dumps = 0
             let count = isSanitized ? 2_000 : 20_000
             for _ in 0..<count {
-                let things: [Any] = [value, synced, value.wait, value.wait.lowestPriority, value.changes]
+                let command = value.async(performIn: queue).lowestPriority.set { _ in }
+                let things: [Any] = [value, synced, value.wait, value.wait.lowestPriority, value.changes, command]
                 dumps += text(things[dumps % things.count]).isEmpty ? 0 : 1
             }
             handle.wrappedValue = true

@@ -12,9 +12,11 @@ final class ChangeBroadcaster<Value> {
     /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`. It returns
     /// what it has used, whose last reference may be this one: it is released when the lock is free.
     // This and the rest are guarded by `lock`.
-    private var whenListenedTo: ((Bool) -> AnyObject?)?
+    var whenListenedTo: ((Bool) -> AnyObject?)?
     @usableFromInline
     var listeners = [Listener]()
+    @usableFromInline
+    var observers = [ChangeObserver]()
 
     // Held for moments, in which no code of the library's user runs.
     @usableFromInline
@@ -55,17 +57,20 @@ extension ChangeBroadcaster {
         var othersReplaced = [Value]()
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
+        @usableFromInline
+        var parkers = [Parker]()
 
         @inlinable
         init() {}
 
         /// Whether a listener waits for it.
-        var isAwaited: Bool { !waiting.isEmpty }
+        var isAwaited: Bool { !waiting.isEmpty || !parkers.isEmpty }
 
         /// Wakes the listeners. No lock may be held.
         @inlinable
         func deliver() {
             for continuation in waiting { continuation.resume() }
+            for parker in parkers { parker.wake() }
         }
     }
 
@@ -80,6 +85,7 @@ extension ChangeBroadcaster {
             }
             if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }
         }
+        if !observers.isEmpty { notifyObservers(&delivery) }
         lock.unlock()
         return delivery
     }
@@ -95,12 +101,16 @@ extension ChangeBroadcaster {
 }
 
 extension ChangeBroadcaster {
+    /// Whether nobody is to be told of a change. Under the lock.
+    var isUnheard: Bool { listeners.isEmpty && observers.isEmpty }
+
     /// Adds a listener. It gets every change that comes after this.
     func add(capacity: Int) -> Listener {
         let listener = Listener(capacity: capacity)
         _ = lock.around {
+            let isFirst = isUnheard
             listeners.append(listener)
-            return listeners.count == 1 ? whenListenedTo?(true) : nil
+            return isFirst ? whenListenedTo?(true) : nil
         }
         return listener
     }
@@ -115,7 +125,7 @@ extension ChangeBroadcaster {
         listener.isRemoved = true
         if isFirstTime {
             listeners.removeAll { $0 === listener }
-            if listeners.isEmpty { used = whenListenedTo?(false) }
+            if isUnheard { used = whenListenedTo?(false) }
         }
         swap(&mailbox, &listener.mailbox)
         let waiting = listener.waiting.drain()

@@ -23,7 +23,7 @@ extension CommandQueue {
         update { waiters, _ in
             if waiters.isFull { return .failure(.commandQueueFull) }
             let command = waiters.append(priority, for: target, work: work)
-            storage.submitters.store(storage.submitters.load() | Submitter.currentBit)
+            storage.submitters.store(storage.submitters.load() | Submitter.currentBits)
             return .success(CommandHandle(.init(command: command, reference: storage.weakReference())))
         }
     }

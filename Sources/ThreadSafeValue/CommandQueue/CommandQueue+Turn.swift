@@ -124,11 +124,15 @@ extension CommandQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        let deadline = timeout == .max || timeout == 0 ? timeout : now() &+ timeout
-        switch tryToTakeTurn(priority, timeout == 0 ? .none : storage.spinning) {
-        case .taken: return nil
-        case .refused(let failure): return failure
-        case .busy: return timeout == 0 ? .timedOut : waitInLine(priority, until: deadline)
+        takeTurn(priority, until: Deadline(after: timeout))
+    }
+
+    /// Takes the turn on the calling thread, if that is possible in time.
+    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        switch tryToTakeTurn(priority, deadline == .passed ? .none : storage.spinning) {
+        case .taken: nil
+        case .refused(let failure): failure
+        case .busy: deadline == .passed ? .timedOut : waitInLine(priority, until: deadline.time)
         }
     }
 
@@ -166,7 +170,7 @@ extension CommandQueue {
         guard deadline.isOf(priority) else { return false }
         // No thread or task before its own commands. A shared bit only makes a newcomer stand in line.
         let submitters = storage.submitters.load()
-        return submitters == 0 || submitters & Submitter.currentBit == 0
+        return submitters == 0 || submitters & Submitter.currentBits == 0
     }
 
     /// Whether the command is part of an async body that has the turn.
@@ -234,14 +238,18 @@ extension CommandQueueStorage {
     var spinning: Backoff { Backoff(spins: policy.spins, yields: 0) }
 }
 
-/// Who submits commands, in one of 64 bits.
+/// Who submits commands, each in one of 64 bits.
 enum Submitter {
-    /// The bit of the current task, or else of the calling thread.
-    static var currentBit: UInt64 {
-        let task = unsafe withUnsafeCurrentTask { task in
-            unsafe task.map { unsafe UInt64(truncatingIfNeeded: $0.hashValue) }
+    /// The bit of the calling thread, and in a task those of the task.
+    static var currentBits: UInt64 { bit(currentThreadIdentity() >> 4 &* 0x9E37_79B9_7F4A_7C15) | taskBits }
+
+    /// The bit of the current task, and of the tasks that await it while it runs a body for them; zero outside of tasks.
+    static var taskBits: UInt64 {
+        unsafe withUnsafeCurrentTask { task in
+            guard let task = unsafe task else { return 0 }
+            return unsafe bit(UInt64(truncatingIfNeeded: task.hashValue)) | (TaskBody.current?.submitters ?? 0)
         }
-        let identity = task ?? currentThreadIdentity() >> 4 &* 0x9E37_79B9_7F4A_7C15
-        return 1 << (identity >> 58)
     }
+
+    private static func bit(_ hash: UInt64) -> UInt64 { 1 << (hash >> 58) }
 }

@@ -13,6 +13,9 @@ final class TaskBody: @unchecked Sendable {
     /// The body that this one is in.
     let outer: TaskBody?
 
+    /// Of the task that awaits this body, which may run in a child.
+    let submitters = Submitter.taskBits
+
     /// Where the task keeps `innermost` while it runs the body.
     private var place: UnsafeRawPointer?
 
@@ -40,18 +43,18 @@ extension TaskBody {
     }
 
     /// Runs `operation` as this body.
-    func run(_ operation: () async throws -> Void) async throws {
+    func run<Success: Sendable>(_ operation: () async throws -> Success) async throws -> Success {
         guard isInTaskGroup() else { return try await bind(operation) }
         // While a task is in the body of a group, its children get copies too. A child of its own has no group.
         nonisolated(unsafe) let operation = operation
-        async let end: Void = unsafe bind(operation)
-        try await end
+        async let success = unsafe bind(operation)
+        return try await success
     }
 
-    private func bind(_ operation: () async throws -> Void) async throws {
+    private func bind<Success: Sendable>(_ operation: () async throws -> Success) async throws -> Success {
         try await Self.$innermost.withValue(self) {
             unsafe place = Self.placeOfInnermost
-            try await operation()
+            return try await operation()
         }
     }
 

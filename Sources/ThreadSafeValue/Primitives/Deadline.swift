@@ -30,7 +30,16 @@ extension Deadline {
     /// The end of a time-out that begins now.
     @usableFromInline
     init(after timeout: DispatchTimeInterval) {
-        let nanoseconds = timeout.waitingNanoseconds
+        self.init(after: timeout.waitingNanoseconds)
+    }
+
+    /// The end of a time-out in nanoseconds that begins now: 0 for none at all, `.max` for one that never ends.
+    init(after nanoseconds: UInt64) {
         self.init(time: nanoseconds == 0 || nanoseconds == .max ? nanoseconds : now() + nanoseconds)
     }
+
+    var hasPassed: Bool { time <= now() }
+
+    /// Whether it will pass.
+    var isTime: Bool { self != .passed && self != .never }
 }

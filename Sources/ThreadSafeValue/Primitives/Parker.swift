@@ -8,6 +8,7 @@ import Dispatch
 ///
 /// A wake that comes first is not lost: the next `park()` returns at once. A thread may be woken once too often, so
 /// whoever parks checks again what it waited for.
+@usableFromInline
 package final class Parker: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -27,6 +28,7 @@ extension Parker {
         return semaphore.wait(timeout: time) == .success
     }
 
+    @usableFromInline
     package func wake() {
         semaphore.signal()
     }

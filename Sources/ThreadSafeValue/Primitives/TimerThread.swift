@@ -28,19 +28,14 @@ protocol TimerTarget: Sendable {
 struct TimerThread: Sendable {
     static let shared = TimerThread()
 
-    private struct Timer: Sendable {
-        let time: UInt64
-        let target: any TimerTarget
-    }
-
-    /// The latest first.
-    private let timers = Protected<[Timer]>([])
+    private let timers = Protected(TimerHeap())
     private let parker = Parker()
 
     private init() {
         startThread { [self] in
             while true {
-                let (due, next) = takeDue()
+                let time = now()
+                let (due, next) = timers.write { ($0.takeDue(at: time), $0.first?.time ?? .max) }
                 for timer in due {
                     guard let object = unsafe timer.target.timerFired() else { continue }
                     // An object that goes away may run any code, so it goes on another thread.
@@ -55,24 +50,25 @@ struct TimerThread: Sendable {
 
 extension TimerThread {
     /// Calls `timerFired` of a target once, soon after `time` of `now()`.
-    func set(_ time: UInt64, for target: any TimerTarget) {
+    ///
+    /// - Returns: the timer, to be removed when it is not needed any more.
+    /// - Complexity: O(log number of timers).
+    @discardableResult
+    func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
+        let timer = Timer(time, target)
         let isNext = timers.write { timers in
-            // Times come nearly in order, so the place is near the front of what is left, which is short.
-            let place = timers.firstIndex { $0.time <= time } ?? timers.endIndex
-            timers.insert(Timer(time: time, target: target), at: place)
-            return place == timers.count - 1
+            timers.insert(timer)
+            return timers.first === timer
         }
         if isNext { parker.wake() }
+        return timer
     }
 
-    private func takeDue() -> (due: [Timer], next: UInt64) {
-        let time = now()
-        return timers.write { timers in
-            let firstDue = timers.firstIndex { $0.time <= time } ?? timers.endIndex
-            let due = Array(timers[firstDue...].reversed())
-            timers.removeSubrange(firstDue...)
-            return (due, timers.last?.time ?? .max)
-        }
+    /// Takes a timer out, if it has not fired.
+    ///
+    /// - Complexity: O(1) on average.
+    func remove(_ timer: Timer) {
+        timers.write { $0.remove(timer) }
     }
 }
 

@@ -145,7 +145,7 @@ extension AsyncCommands {
     ) -> CommandHandle {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         guard let commandClosure else {
-            return submit(orFail: nil) { turn in
+            return submit(orFail: commandClosure) { turn in
                 guard case .success(let storage) = turn else { return .complete(isChange: false, tell: nil) }
                 try? unsafe accessClosure(&CommandQueue(of: storage).value.pointee)
                 return .complete(isChange: true, tell: nil)
@@ -164,6 +164,28 @@ extension AsyncCommands {
                 }
                 return .complete(isChange: true) { commandClosure(result) }
             case .failure(let error): return .refused(error, commandClosure)
+            }
+        }
+    }
+
+    /// Changes the value in place and computes an answer, in a closure that has it to itself.
+    ///
+    /// - Parameters:
+    ///   - accessClosure: called at most once on the target queue, with the value. If it throws, what it changed stays.
+    ///   - completion: called once on the target queue after the command, with what the closure returned or why it failed.
+    /// - Returns: a handle, to cancel the command.
+    @inlinable
+    @discardableResult
+    public func update<Answer: Sendable>(
+        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer,
+        completion: @escaping @Sendable (Result<Answer, QueueSafeValueError>) -> Void
+    ) -> CommandHandle {
+        submit(orFail: completion) { turn in
+            switch turn {
+            case .success(let storage):
+                let result = CommandQueue<Value>(of: storage).run(accessClosure)
+                return .complete(isChange: true) { completion(result) }
+            case .failure(let error): return .refused(error, completion)
             }
         }
     }
@@ -195,8 +217,8 @@ extension AsyncCommands {
 extension AsyncCommands {
     /// Submits a command, as one closure and one allocation.
     @inlinable
-    func submit(
-        orFail tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
+    func submit<Answer>(
+        orFail tell: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?,
         _ work: @escaping PendingCommand.Work
     ) -> CommandHandle {
         switch schedule.queue.submit(priority, in: schedule.target, work: work) {
@@ -225,9 +247,9 @@ extension AsyncCommands {
 
     /// Reports on the target queue that a command was not accepted.
     @inlinable
-    func fail(
+    func fail<Answer>(
         _ error: QueueSafeValueError,
-        _ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
+        _ tell: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?
     ) -> CommandHandle {
         if let tell { schedule.target.async { tell(.failure(error)) } }
         return .refused

@@ -2,11 +2,26 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+public import Dispatch
+
 extension QueueSafeValue where Value: Sendable {
     /// Commands that a task awaits.
     @inlinable
     public var async: AwaitSchedule<Value> {
-        AwaitSchedule(queue: queue)
+        AwaitSchedule(queue: queue, timeout: .max)
+    }
+
+    /// Commands that a task awaits for a limited time.
+    ///
+    /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never runs. The
+    /// time counts from the call of the command to its turn, not to its completion.
+    ///
+    /// - Parameter timeout: for how long a command may wait. `.never` is for ever; with zero or less it takes the turn
+    ///   only if it is free now.
+    /// - Returns: a schedule, on which to choose a priority.
+    @inlinable
+    public func async(timeout: DispatchTimeInterval) -> AwaitSchedule<Value> {
+        AwaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
     }
 }
 
@@ -15,9 +30,14 @@ public struct AwaitSchedule<Value: Sendable>: Sendable {
     @usableFromInline
     let queue: CommandQueue<Value>
 
+    /// For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
+    @usableFromInline
+    let timeout: UInt64
+
     @inlinable
-    init(queue: CommandQueue<Value>) {
+    init(queue: CommandQueue<Value>, timeout: UInt64) {
         self.queue = queue
+        self.timeout = timeout
     }
 }
 
@@ -28,7 +48,7 @@ extension AwaitSchedule: CommandSchedule {
     /// - Returns: the commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> AwaitCommands<Value> {
-        AwaitCommands(queue: queue, priority: priority)
+        AwaitCommands(queue: queue, priority: priority, timeout: timeout)
     }
 }
 
@@ -56,10 +76,14 @@ public struct AwaitCommands<Value: Sendable>: Sendable {
     @usableFromInline
     let priority: CommandPriority
 
+    @usableFromInline
+    let timeout: UInt64
+
     @inlinable
-    init(queue: CommandQueue<Value>, priority: CommandPriority) {
+    init(queue: CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
         self.queue = queue
         self.priority = priority
+        self.timeout = timeout
     }
 }
 
@@ -69,7 +93,7 @@ extension AwaitCommands {
     /// - Returns: the value, or why there is none.
     @inlinable
     public func get() async -> Result<CurrentValue, QueueSafeValueError> {
-        await queue.performAwaited(priority, isChange: false) { $0 }
+        await queue.performAwaited(priority, timeout, isChange: false) { $0 }
     }
 
     /// Replaces the value.
@@ -80,7 +104,7 @@ extension AwaitCommands {
     @discardableResult
     public func set(newValue: Value) async -> Result<UpdatedValue, QueueSafeValueError> {
         // The old value comes out, so that it goes away when the turn has been given back.
-        let result = await queue.performAwaited(priority, isChange: true) { value in
+        let result = await queue.performAwaited(priority, timeout, isChange: true) { value in
             var old = newValue
             swap(&value, &old)
             return (updated: value, old: old)
@@ -97,7 +121,7 @@ extension AwaitCommands {
     public func set(
         completion accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
-        await queue.performAwaited(priority, isChange: true) { value in
+        await queue.performAwaited(priority, timeout, isChange: true) { value in
             try accessClosure(&value)
             return value
         }
@@ -115,7 +139,10 @@ extension AwaitCommands {
     public func set(
         manualCompletion accessClosure: @Sendable (inout CurrentValue) async throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
-        await queue.performAwaitedBody(priority, accessClosure)
+        await queue.performAwaitedBody(priority, timeout) { value in
+            try await accessClosure(&value)
+            return value
+        }
     }
 
     /// Computes something from the value, in a closure that has it to itself.
@@ -126,6 +153,80 @@ extension AwaitCommands {
     public func map<MappedValue: Sendable>(
         completion commandClosure: @escaping @Sendable (CurrentValue) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
-        await queue.performAwaited(priority, isChange: false) { try commandClosure($0) }
+        await queue.performAwaited(priority, timeout, isChange: false) { try commandClosure($0) }
+    }
+
+    /// Changes the value in place and computes an answer, in a closure that has it to itself.
+    ///
+    /// - Parameter accessClosure: called at most once, in the task or on a global queue. If it throws, what it changed stays.
+    /// - Returns: what the closure returned, or why the command failed.
+    @inlinable
+    @discardableResult
+    public func update<Answer: Sendable>(
+        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer
+    ) async -> Result<Answer, QueueSafeValueError> {
+        await queue.performAwaited(priority, timeout, isChange: true, accessClosure)
+    }
+
+    /// Changes the value in place and computes an answer, in an async closure that has the value to itself until it returns.
+    ///
+    /// The turn is kept while the closure is suspended, as with ``set(manualCompletion:)``.
+    ///
+    /// - Parameter accessClosure: called at most once, in the task. If it throws, what it changed stays.
+    /// - Returns: what the closure returned, or why the command failed.
+    @inlinable
+    @discardableResult
+    public func update<Answer: Sendable>(
+        _ accessClosure: @Sendable (inout CurrentValue) async throws -> Answer
+    ) async -> Result<Answer, QueueSafeValueError> {
+        await queue.performAwaitedBody(priority, timeout, accessClosure)
+    }
+}
+
+extension AwaitCommands {
+    /// Waits until the value meets a condition, then changes it, in one step: no other command comes between.
+    ///
+    /// ```swift
+    /// await tickets.async.lowestPriority.set(when: { $0 > 0 }) { $0 -= 1 }
+    /// ```
+    ///
+    /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, and the task is suspended
+    /// until the next change; then the command stands in line again, behind all of its priority. The time of
+    /// `async(timeout:)` is for all of that, and a cancelled task goes on at once.
+    ///
+    /// - Parameters:
+    ///   - condition: whether this is the value to wait for; called in the task or on a global queue, with the turn, for the
+    ///     value as it is now and after changes.
+    ///   - accessClosure: called at most once, there too, with a value that meets the condition. If it throws, what it changed
+    ///     stays.
+    /// - Returns: the updated value, or why the command failed.
+    @inlinable
+    @discardableResult
+    public func set(
+        when condition: @escaping @Sendable (CurrentValue) -> Bool,
+        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
+    ) async -> Result<UpdatedValue, QueueSafeValueError> {
+        await queue.performAwaited(priority, timeout, when: condition) { value in
+            try accessClosure(&value)
+            return value
+        }
+    }
+
+    /// Waits until the value meets a condition, then changes it and computes an answer, in one step.
+    ///
+    /// It waits as ``set(when:_:)`` does.
+    ///
+    /// - Parameters:
+    ///   - condition: whether this is the value to wait for; called in the task or on a global queue, with the turn.
+    ///   - accessClosure: called at most once, there too, with a value that meets the condition. If it throws, what it changed
+    ///     stays.
+    /// - Returns: what the closure returned, or why the command failed.
+    @inlinable
+    @discardableResult
+    public func update<Answer: Sendable>(
+        when condition: @escaping @Sendable (CurrentValue) -> Bool,
+        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer
+    ) async -> Result<Answer, QueueSafeValueError> {
+        await queue.performAwaited(priority, timeout, when: condition, accessClosure)
     }
 }

@@ -62,12 +62,20 @@ extension CommandHandle {
     /// - Complexity: O(log number of target queues that have commands).
     @discardableResult
     public func cancel() -> Bool {
-        guard let accepted, let target = accepted.reference.queue?.cancel(accepted.command) else { return false }
-        if let tell = accepted.command.refuse(.cancelled) {
+        end(.cancelled).isEnded
+    }
+
+    /// Takes the command out, unless it has started, and tells its caller why.
+    ///
+    /// - Returns: whether this has ended it, and its queue. The reference may be the last one.
+    func end(_ error: QueueSafeValueError) -> (isEnded: Bool, queue: AnyObject?) {
+        guard let accepted, let queue = accepted.reference.queue else { return (false, nil) }
+        guard let target = queue.cancel(accepted.command) else { return (false, queue) }
+        if let tell = accepted.command.refuse(error) {
             let told = Told(tell: tell)
             target.async { told.tell() }
         }
-        return true
+        return (true, queue)
     }
 
     // A closure that AsyncCommands made of `Sendable` ones.

@@ -19,6 +19,11 @@ extension QueueSafeAsyncedValue: CustomReflectable {
     public var customMirror: Mirror { schedule.queue.mirror(of: self) }
 }
 
+extension CommandHandle: CustomReflectable {
+    /// A mirror of the state. The command itself belongs to its queue.
+    public var customMirror: Mirror { Mirror(self, children: ["state": state], displayStyle: .struct) }
+}
+
 extension CommandQueue {
     /// A mirror of a handle.
     fileprivate func mirror<Handle>(of handle: Handle) -> Mirror {

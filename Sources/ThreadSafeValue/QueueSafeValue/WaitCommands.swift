@@ -201,4 +201,24 @@ extension WaitCommands {
     ) -> Result<MappedValue, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { try commandClosure($0) }
     }
+
+    /// Changes the value in place and computes an answer, in a closure that has it to itself.
+    ///
+    /// ```swift
+    /// let number = counter.wait.lowestPriority.update { counter in
+    ///     counter += 1
+    ///     return counter
+    /// }
+    /// ```
+    ///
+    /// - Parameter accessClosure: called at most once on the calling thread, with the value. If it throws, what it changed
+    ///   stays.
+    /// - Returns: what the closure returned, or why the command failed.
+    @inlinable
+    @discardableResult
+    public func update<Answer>(
+        _ accessClosure: (inout CurrentValue) throws -> Answer
+    ) -> Result<Answer, QueueSafeValueError> {
+        queue.perform(priority, timeout, isChange: true, accessClosure)
+    }
 }

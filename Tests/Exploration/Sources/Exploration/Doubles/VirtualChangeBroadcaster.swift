@@ -52,3 +52,21 @@ extension ChangeBroadcaster {
         }
     }
 }
+
+// Commands that wait for a condition: no scenario has one.
+
+final class ChangeObserver: Sendable {
+    init(_ parker: Parker?) {}
+}
+
+extension ChangeBroadcaster {
+    func observe(_ observer: ChangeObserver) { world.fail("a command waits for a condition") }
+
+    func remove(_ observer: ChangeObserver) { world.fail("a command waits for a condition") }
+
+    func wait(_ observer: ChangeObserver, until deadline: Deadline) { world.fail("a command waits for a condition") }
+
+    func wait(_ observer: ChangeObserver) async { world.fail("a command waits for a condition") }
+
+    func wake(_ observer: ChangeObserver) { world.fail("a command waits for a condition") }
+}

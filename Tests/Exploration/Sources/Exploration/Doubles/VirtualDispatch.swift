@@ -207,7 +207,8 @@ extension DispatchQueue {
 struct TimerThread {
     static let shared = TimerThread()
 
-    func set(_ time: UInt64, for target: any TimerTarget) {
+    @discardableResult
+    func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
         // It is about the value whose line asked for it.
         let tag = UInt64(world.current.lastValue)
         world.queue("timers", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time), tag: tag) {
@@ -216,7 +217,10 @@ struct TimerThread {
             world.pass(.run("let go of a timer", 0))
             unsafe object?.release()
         }
+        return Timer(time, target)
     }
+
+    func remove(_ timer: Timer) { world.fail("no scenario has awaited commands") }
 }
 
 protocol TimerTarget: Sendable {

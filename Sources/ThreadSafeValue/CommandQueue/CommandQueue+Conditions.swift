@@ -1,0 +1,99 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// Commands that wait until the value meets a condition. Each tests it with the turn. If it is not met, the command gives the
+// turn back, hears of the next change, without holding anything, and stands in line again.
+//
+// Invariant (no missed change): an observer is added with the turn, so whoever changes the value next sees it.
+
+extension CommandQueue {
+    /// Takes the turn when the value meets a condition, runs `body` with it and gives the turn back.
+    ///
+    /// - Parameters:
+    ///   - priority: how early it gets its turn, each time that it stands in line.
+    ///   - timeout: for how long it may wait in all, in nanoseconds.
+    ///   - isMet: whether this is the value to wait for; called with the turn.
+    ///   - body: what to do with the value.
+    /// - Returns: what `body` returned or threw, or why there was no turn.
+    @inlinable
+    func perform<Success>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        when isMet: (Value) -> Bool,
+        _ body: (inout Value) throws -> Success
+    ) -> Result<Success, QueueSafeValueError> {
+        if let failure = takeTurn(priority, timeout, when: isMet) { return .failure(failure) }
+        let result = run(body)
+        giveTurnBack(of: TurnWord.currentThread, afterChange: true)
+        return result
+    }
+
+    @usableFromInline
+    func takeTurn(_ priority: CommandPriority, _ timeout: UInt64, when isMet: (Value) -> Bool) -> QueueSafeValueError? {
+        let deadline = Deadline(after: timeout)
+        var observer: ChangeObserver?
+        defer { if let observer { listeners.remove(observer) } }
+        while true {
+            if let failure = takeTurn(priority, until: deadline) { return failure }
+            if unsafe isMet(value.pointee) { return nil }
+            let waiting = observer ?? ChangeObserver(ThreadWaiter.current.parker)
+            observer = waiting
+            listeners.observe(waiting)
+            giveTurnBack(of: TurnWord.currentThread, afterChange: false)
+            if deadline.hasPassed { return .timedOut }
+            listeners.wait(waiting, until: deadline)
+        }
+    }
+}
+
+extension CommandQueue where Value: Sendable {
+    /// The same for a task, which is suspended meanwhile.
+    @usableFromInline
+    func performAwaited<Success: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        when isMet: @escaping @Sendable (Value) -> Bool,
+        _ body: @escaping @Sendable (inout Value) throws -> Success
+    ) async -> Result<Success, QueueSafeValueError> {
+        let deadline = Deadline(after: timeout)
+        let (listeners, observer) = (listeners, ChangeObserver(nil))
+        let timer =
+            deadline.isTime ? TimerThread.shared.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
+        defer {
+            listeners.remove(observer)
+            if let timer { TimerThread.shared.remove(timer) }
+        }
+        while true {
+            let attempt: Result<Success?, QueueSafeValueError> = await performAwaited(priority, until: deadline) {
+                turn in
+                guard unsafe isMet(turn.value.pointee) else {
+                    listeners.observe(observer)
+                    return (.success(nil), isChange: false)
+                }
+                return (turn.run(body).map(Optional.some), isChange: true)
+            }
+            switch attempt {
+            case .success(let success?): return .success(success)
+            case .failure(let failure): return .failure(failure)
+            case .success(nil): break
+            }
+            if deadline.hasPassed { return .failure(.timedOut) }
+            await withTaskCancellationHandler {
+                await listeners.wait(observer)
+            } onCancel: {
+                listeners.wake(observer)
+            }
+        }
+    }
+}
+
+/// Wakes a task when its time is over.
+private struct Alarm: TimerTarget {
+    let wake: @Sendable () -> Void
+
+    func timerFired() -> Unmanaged<AnyObject>? {
+        wake()
+        return nil
+    }
+}

@@ -1,0 +1,58 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+extension WaitCommands {
+    /// Waits until the value meets a condition, then changes it, in one step: no other command comes between.
+    ///
+    /// ```swift
+    /// tickets.wait.lowestPriority.set(when: { $0 > 0 }) { $0 -= 1 }
+    /// ```
+    ///
+    /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, waits for the next
+    /// change, and stands in line again, behind all of its priority. The time of `wait(timeout:)` is for all of that.
+    ///
+    /// - Warning: Nobody sees a circle that leads through a condition: inside a command of another value, which the one who
+    ///   would meet the condition waits for, this waits for ever.
+    /// - Parameters:
+    ///   - condition: whether this is the value to wait for; called on the calling thread, with the turn, for the value as it
+    ///     is now and after changes.
+    ///   - accessClosure: called at most once on the calling thread, with a value that meets the condition. If it throws, what
+    ///     it changed stays.
+    /// - Returns: the updated value, or why the command failed.
+    @inlinable
+    @discardableResult
+    @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
+    public func set(
+        when condition: (CurrentValue) -> Bool,
+        _ accessClosure: (inout CurrentValue) throws -> Void
+    ) -> Result<UpdatedValue, QueueSafeValueError> {
+        queue.perform(priority, timeout, when: condition) { value in
+            try accessClosure(&value)
+            return value
+        }
+    }
+
+    /// Waits until the value meets a condition, then changes it and computes an answer, in one step.
+    ///
+    /// ```swift
+    /// let job = jobs.wait.lowestPriority.update(when: { !$0.isEmpty }) { $0.removeFirst() }
+    /// ```
+    ///
+    /// It waits as ``set(when:_:)`` does.
+    ///
+    /// - Parameters:
+    ///   - condition: whether this is the value to wait for; called on the calling thread, with the turn.
+    ///   - accessClosure: called at most once on the calling thread, with a value that meets the condition. If it throws, what
+    ///     it changed stays.
+    /// - Returns: what the closure returned, or why the command failed.
+    @inlinable
+    @discardableResult
+    @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
+    public func update<Answer>(
+        when condition: (CurrentValue) -> Bool,
+        _ accessClosure: (inout CurrentValue) throws -> Answer
+    ) -> Result<Answer, QueueSafeValueError> {
+        queue.perform(priority, timeout, when: condition, accessClosure)
+    }
+}
