@@ -129,6 +129,58 @@ struct OwnWritesTests {
         }
     }
 
+    /// Newcomers may barge for as long as the test takes, and the target queue does not start before they had time for it.
+    private static var bargingPolicy: HandoffPolicy {
+        var policy = HandoffPolicy.unbounded
+        policy.barging = policy.keeping
+        return policy
+    }
+
+    /// What a task or thread reads that has its command in the lane of a queue that has not started yet: once it stands in line,
+    /// the queue starts.
+    private func read(
+        _ value: QueueSafeValue<Int>,
+        _ queue: DispatchQueue,
+        _ answers: Log<Result<Int, QueueSafeValueError>>
+    ) async throws -> [Result<Int, QueueSafeValueError>] {
+        try await onThreadOfItsOwn {
+            try poll("it stands in line, or has its answer") { value.pendingCommandCount == 2 || answers.count == 1 }
+            queue.resume()
+            try poll("it has its answer") { answers.count == 1 }
+            queue.sync {}
+            return answers.entries
+        }
+    }
+
+    @Test("A block on the main thread sees what a task has submitted there")
+    func blockAfterTask() async throws {
+        let value = QueueSafeValue(value: 0, policy: Self.bargingPolicy)
+        let queue = DispatchQueue(label: "target")
+        let answers = Log<Result<Int, QueueSafeValueError>>()
+        queue.suspend()
+        await MainActor.run { _ = value.async(performIn: queue).lowestPriority.set(newValue: 1) }
+        DispatchQueue.main.async { answers.add(value.wait.lowestPriority.get()) }
+        #expect(try await read(value, queue, answers) == [.success(1)])
+    }
+
+    /// In a task group the body is a child of the task, and it submits on the main thread, where the task is not.
+    @Test("A task sees what a body that it awaits has submitted on another thread")
+    func bodyElsewhere() async throws {
+        let (outer, value) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0, policy: Self.bargingPolicy))
+        let queue = DispatchQueue(label: "target")
+        let answers = Log<Result<Int, QueueSafeValueError>>()
+        queue.suspend()
+        OwnThreads.run {
+            await withTaskGroup(of: Void.self) { _ in
+                await outer.async.lowestPriority.set { (_: inout Int) async in
+                    await MainActor.run { _ = value.async(performIn: queue).lowestPriority.set(newValue: 1) }
+                }
+                answers.add(await value.async.lowestPriority.get())
+            }
+        }
+        #expect(try await read(value, queue, answers) == [.success(1)])
+    }
+
     /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the bound.
     @Test("A thread that waits behind its own command for the queue that it blocks goes on all the same")
     func ownQueue() throws {

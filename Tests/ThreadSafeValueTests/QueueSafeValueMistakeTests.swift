@@ -89,6 +89,30 @@ struct QueueSafeValueMistakeTests {
         #expect(answers.filter { $0 == .success(1) }.count == 2)
     }
 
+    /// The time-out is for a completion that has the turn still.
+    @Test("Also after manual commands, which others complete")
+    func manualCompletion() throws {
+        let answers = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "manual")
+            let answers = Log<Answer>()
+            let done = Log<CommandCompletionClosure>()
+            value.async(performIn: queue).lowestPriority.set { number, complete in
+                number = 1
+                done.add(complete)
+            } completion: { _ in
+                answers.add(value.wait(timeout: .seconds(20)).lowestPriority.get())
+            }
+            try poll("the closure has begun") { done.count == 1 }
+            // And returned.
+            queue.sync {}
+            done.entries[0]()
+            queue.sync {}
+            return answers.entries
+        }
+        #expect(answers == [.success(1)])
+    }
+
     @Test("An object that a command lets go may wait for the value in its `deinit`, after the command")
     func deinitWaits() throws {
         let answers = try inTime {
