@@ -136,31 +136,28 @@ struct OwnWritesTests {
         return policy
     }
 
-    /// What a task or thread reads that has its command in the lane of a queue that has not started yet: once it stands in line,
-    /// the queue starts.
-    private func read(
-        _ value: QueueSafeValue<Int>,
-        _ queue: DispatchQueue,
-        _ answers: Log<Result<Int, QueueSafeValueError>>
-    ) async throws -> [Result<Int, QueueSafeValueError>] {
-        try await onThreadOfItsOwn {
-            try poll("it stands in line, or has its answer") { value.pendingCommandCount == 2 || answers.count == 1 }
-            queue.resume()
-            try poll("it has its answer") { answers.count == 1 }
-            queue.sync {}
-            return answers.entries
+    /// The queue starts when the thread stands in line.
+    @Test("A thread sees what a task has submitted on it before")
+    func threadOfTask() throws {
+        let answer = try inTime {
+            let value = QueueSafeValue(value: 0, policy: Self.bargingPolicy)
+            let queue = DispatchQueue(label: "target")
+            queue.suspend()
+            let resident = Resident()
+            Task { await resident.submit(value, queue) }
+            try poll("the task has a job for this thread") { resident.jobs.run() }
+            let answers = Log<Result<Int, QueueSafeValueError>>()
+            let starter = RunningThread {
+                try? poll("the thread waits, or has its answer") {
+                    value.pendingCommandCount == 2 || answers.count == 1
+                }
+                queue.resume()
+            }
+            answers.add(value.wait.lowestPriority.get())
+            starter.join()
+            return answers.entries[0]
         }
-    }
-
-    @Test("A block on the main thread sees what a task has submitted there")
-    func blockAfterTask() async throws {
-        let value = QueueSafeValue(value: 0, policy: Self.bargingPolicy)
-        let queue = DispatchQueue(label: "target")
-        let answers = Log<Result<Int, QueueSafeValueError>>()
-        queue.suspend()
-        await MainActor.run { _ = value.async(performIn: queue).lowestPriority.set(newValue: 1) }
-        DispatchQueue.main.async { answers.add(value.wait.lowestPriority.get()) }
-        #expect(try await read(value, queue, answers) == [.success(1)])
+        #expect(answer == .success(1))
     }
 
     /// In a task group the body is a child of the task, and it submits on the main thread, where the task is not.
@@ -178,7 +175,12 @@ struct OwnWritesTests {
                 answers.add(await value.async.lowestPriority.get())
             }
         }
-        #expect(try await read(value, queue, answers) == [.success(1)])
+        try await onThreadOfItsOwn {
+            try poll("the task waits, or has its answer") { value.pendingCommandCount == 2 || answers.count == 1 }
+            queue.resume()
+            try poll("the task has its answer") { answers.count == 1 }
+        }
+        #expect(answers.entries == [.success(1)])
     }
 
     /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the bound.
@@ -195,6 +197,37 @@ struct OwnWritesTests {
             }
         }
         #expect(answers == Array(repeating: .success(0), count: 20))
+    }
+}
+
+/// The jobs of an actor, for a thread to run.
+private final class Jobs: SerialExecutor {
+    private let jobs = Log<UnownedJob>()
+
+    func enqueue(_ job: UnownedJob) {
+        jobs.add(job)
+    }
+
+    func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
+
+    /// Runs the next job on the calling thread, if there is one.
+    func run() -> Bool {
+        guard let job = jobs.takeFirst() else { return false }
+        job.runSynchronously(on: asUnownedSerialExecutor())
+        return true
+    }
+}
+
+/// Submits on the thread that runs its jobs.
+private actor Resident {
+    let jobs = Jobs()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { jobs.asUnownedSerialExecutor() }
+
+    func submit(_ value: QueueSafeValue<Int>, _ queue: DispatchQueue) {
+        value.async(performIn: queue).lowestPriority.set(newValue: 1)
     }
 }
 
