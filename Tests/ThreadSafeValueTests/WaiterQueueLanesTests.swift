@@ -72,7 +72,7 @@ struct WaiterQueueLanesTests {
         waiters.pause(lane, on: 0)
         let next = waiters.append(.medium, for: queue)
         #expect(waiters.choose().dispatch == nil)
-        #expect(waiters.choose().dispatch === lane)
+        #expect(waiters.choose().probes.map { ObjectIdentifier($0) } == [ObjectIdentifier(lane)])
         let isOld = waiters.arrive(lane, block: block, on: 0)
         #expect(!isOld)
         let isNew = waiters.arrive(lane, block: block + 1, on: 0)
@@ -128,7 +128,7 @@ struct WaiterQueueLanesTests {
         (policy.keeping, policy.keepingLimit) = (1_000, 600_000_000_000)
         var waiters = WaiterQueue(policy: policy)
         let (lane, queue) = try waiters.laneThatRuns()
-        let keeping = lane.keeping
+        let keeping = lane.keeping(policy)
         let command = waiters.append(.medium, for: queue)
         waiters.leave(lane)
         if firstHasReturned { lane.blockReturns() }
@@ -137,11 +137,11 @@ struct WaiterQueueLanesTests {
         while now() < begin + keeping {}
         let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
         #expect(arrives)
-        #expect((lane.keeping > keeping) == firstHasReturned)
+        #expect((lane.keeping(policy) > keeping) == firstHasReturned)
         waiters.remove(command)
     }
 
-    @Test("A queue keeps its lane while that has a block, and no longer")
+    @Test("A queue keeps its lane while that has a block, or until another queue is used")
     func forgotten() throws {
         var waiters = WaiterQueue(policy: .unbounded)
         let queue = DispatchQueue(label: "target")
@@ -154,6 +154,10 @@ struct WaiterQueueLanesTests {
         let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
         #expect(arrives)
         waiters.leave(lane)
+        let latest = waiters.append(.medium, for: queue)
+        #expect(unsafe latest.lane === lane)
+        waiters.remove(latest)
+        waiters.remove(waiters.append(.medium, for: DispatchQueue(label: "other")))
         let last = waiters.append(.medium, for: queue)
         #expect(unsafe last.lane !== lane)
         waiters.remove(last)
@@ -176,9 +180,13 @@ struct WaiterQueueLanesTests {
         waiters.pause(lane, on: 0)
         let cancelled = waiters.append(.medium, for: queue)
         _ = waiters.choose()
-        // A newcomer has the turn while the block is given up.
-        #expect(waiters.choose(turnIsFree: false).dispatch == nil)
+        // The thread of the block waits, so the block is given up.
+        let thread = PendingCommand(of: Parker())
+        var effects = WaiterQueue.Effects()
+        waiters.append(thread, on: 0, &effects)
+        waiters.remove(thread)
         waiters.remove(cancelled)
+        waiters.remove(waiters.append(.medium, for: DispatchQueue(label: "other")))
         let command = waiters.append(.medium, for: queue)
         #expect(unsafe command.lane !== lane)
         _ = waiters.arrive(lane, block: lane.blockNumber, on: 0)

@@ -33,7 +33,9 @@ extension CommandQueue {
             }
         }
         if outcome != nil { giveTurnBack(of: thread, afterChange: isChange) }
-        return (outcome ?? ending!.wait()).result(updated!)
+        let ended = outcome ?? ending!.wait()
+        ended.report(for: Value.self)
+        return ended.result(updated!)
     }
 
     /// Runs `body` with the turn of the calling thread, for a lane.
@@ -55,11 +57,13 @@ extension CommandQueue {
         let (updated, outcome) = hold(copying: completion != nil, body) { updated in
             { outcome in
                 giveTurnBack(of: TurnWord.detached, afterChange: isChange)
+                outcome.report(for: Value.self)
                 guard let completion, let updated else { return }
                 target.async { completion(outcome.result(updated)) }
             }
         }
         guard let outcome else { return .detached }
+        outcome.report(for: Value.self)
         guard let completion, let updated else { return .complete(isChange: isChange, tell: nil) }
         return .complete(isChange: isChange) { completion(outcome.result(updated)) }
     }
@@ -106,6 +110,13 @@ extension CommandQueue {
 }
 
 extension ManualCompletion.Outcome {
+    /// Reports a `done` that was dropped.
+    fileprivate func report(for valueType: any Any.Type) {
+        if case .dropped = self {
+            QueueSafeValueError.completionDropped.reported(for: valueType, "a command with `done`")
+        }
+    }
+
     /// The result of a command that left `value` and ended so.
     fileprivate func result<Value>(_ value: Value) -> Result<Value, QueueSafeValueError> {
         switch self {
