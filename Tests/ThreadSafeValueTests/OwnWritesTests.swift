@@ -209,13 +209,13 @@ private final class Jobs: SerialExecutor {
     }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor {
-        UnownedSerialExecutor(ordinary: self)
+        unsafe UnownedSerialExecutor(ordinary: self)
     }
 
     /// Runs the next job on the calling thread, if there is one.
     func run() -> Bool {
         guard let job = jobs.takeFirst() else { return false }
-        job.runSynchronously(on: asUnownedSerialExecutor())
+        unsafe job.runSynchronously(on: asUnownedSerialExecutor())
         return true
     }
 }
@@ -224,7 +224,7 @@ private final class Jobs: SerialExecutor {
 private actor Resident {
     let jobs = Jobs()
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { jobs.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe jobs.asUnownedSerialExecutor() }
 
     func submit(_ value: QueueSafeValue<Int>, _ queue: DispatchQueue) {
         value.async(performIn: queue).lowestPriority.set(newValue: 1)
