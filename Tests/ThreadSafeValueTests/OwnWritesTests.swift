@@ -144,7 +144,7 @@ struct OwnWritesTests {
             let queue = DispatchQueue(label: "target")
             queue.suspend()
             let resident = Resident()
-            Task { await resident.submit(value, queue) }
+            OwnThreads.run { await resident.submit(value, queue) }
             try poll("the task has a job for this thread") { resident.jobs.run() }
             let answers = Log<Result<Int, QueueSafeValueError>>()
             let starter = RunningThread {
