@@ -108,7 +108,7 @@ extension Lane {
     }
 
     /// A block has returned to its queue.
-    func blockReturns() {
+    package func blockReturns() {
         blockCount -= 1
     }
 
