@@ -33,6 +33,7 @@ extension TurnWord {
     static var idle: UInt64 { 0 }
 
     /// The holder of a manual command whose closure has returned: no thread, until its `done` is called.
+    @inlinable
     static var detached: UInt64 { 1 << 8 }
 
     /// What the holders of all async bodies have, and no other holder.
