@@ -71,3 +71,79 @@ struct FurtherCallForms {
         }
     }
 }
+
+extension FurtherCallForms {
+    @Test func `submit now, await later`() async {
+        let value = QueueSafeValue(value: [Int]())
+        let first = value.async.lowestPriority.submit { $0.append(1) }
+        let second = value.async(timeout: .seconds(60)).lowestPriority.submit { list -> Int in
+            await Task.yield()
+            list.append(2)
+            return list.count
+        }
+        #expect(await second.value == .success(2))
+        guard case .success = await first.value else {
+            Issue.record("It failed.")
+            return
+        }
+    }
+
+    @Test func `the main actor`() async {
+        let counter = Counter()
+        let value = QueueSafeValue(value: 1)
+        await withCheckedContinuation { continuation in
+            value.asyncOnMainActor.lowestPriority.set { $0 += counter.next() }
+            value.asyncOnMainActor.lowestPriority.set {
+                $0 += counter.next()
+            } completion: { _ in
+                _ = counter.next()
+            }
+            value.asyncOnMainActor.lowestPriority.get { result in
+                #expect(counter.next() == 4)
+                #expect(result == .success(4))
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test func `changes from now, and cancelling all`() async {
+        let value = QueueSafeValue(value: 1)
+        for await number in value.changes(startingWithCurrentValue: true) {
+            #expect(number == 1)
+            break
+        }
+        for await number in Protected(1).changes(startingWithCurrentValue: true, buffering: .unbounded) {
+            #expect(number == 1)
+            break
+        }
+        value.cancelAllPendingCommands()
+        #expect(value.cancelAllPendingCommands(.lowest) == 0)
+    }
+}
+
+@MainActor
+private final class Counter {
+    private var count = 0
+
+    nonisolated init() {}
+
+    func next() -> Int {
+        count += 1
+        return count
+    }
+}
+
+extension FurtherCallForms {
+    @Test func `several values at once`() {
+        let (from, to, fee) = (QueueSafeValue(value: 10), QueueSafeValue(value: 0), QueueSafeValue(value: 0.5))
+        withLocked(from, to) { from, to in
+            from -= 5
+            to += 5
+        }
+        withLocked(from, to, fee, priority: .highest, timeout: .milliseconds(50)) { from, _, fee in
+            from -= 1
+            fee += 1
+        }
+        #expect(withLocked([from, to]) { $0.reduce(0, +) } == .success(9))
+    }
+}

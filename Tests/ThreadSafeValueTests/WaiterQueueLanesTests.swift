@@ -72,7 +72,7 @@ struct WaiterQueueLanesTests {
         waiters.pause(lane, on: 0)
         let next = waiters.append(.medium, for: queue)
         #expect(waiters.choose().dispatch == nil)
-        #expect(waiters.choose().dispatch === lane)
+        #expect(waiters.choose().probes.map { ObjectIdentifier($0) } == [ObjectIdentifier(lane)])
         let isOld = waiters.arrive(lane, block: block, on: 0)
         #expect(!isOld)
         let isNew = waiters.arrive(lane, block: block + 1, on: 0)
@@ -93,7 +93,7 @@ struct WaiterQueueLanesTests {
         for command in commands + [thread] { waiters.remove(command) }
     }
 
-    @Test("A queue keeps its lane while that has a block, and no longer")
+    @Test("A queue keeps its lane while that has a block, or until another queue is used")
     func forgotten() throws {
         var waiters = WaiterQueue(policy: .unbounded)
         let queue = DispatchQueue(label: "target")
@@ -106,6 +106,10 @@ struct WaiterQueueLanesTests {
         let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
         #expect(arrives)
         waiters.leave(lane)
+        let latest = waiters.append(.medium, for: queue)
+        #expect(unsafe latest.lane === lane)
+        waiters.remove(latest)
+        waiters.remove(waiters.append(.medium, for: DispatchQueue(label: "other")))
         let last = waiters.append(.medium, for: queue)
         #expect(unsafe last.lane !== lane)
         waiters.remove(last)
@@ -128,9 +132,13 @@ struct WaiterQueueLanesTests {
         waiters.pause(lane, on: 0)
         let cancelled = waiters.append(.medium, for: queue)
         _ = waiters.choose()
-        // A newcomer has the turn while the block is given up.
-        #expect(waiters.choose(turnIsFree: false).dispatch == nil)
+        // The thread of the block waits, so the block is given up.
+        let thread = PendingCommand(of: Parker())
+        var effects = WaiterQueue.Effects()
+        waiters.append(thread, on: 0, &effects)
+        waiters.remove(thread)
         waiters.remove(cancelled)
+        waiters.remove(waiters.append(.medium, for: DispatchQueue(label: "other")))
         let command = waiters.append(.medium, for: queue)
         #expect(unsafe command.lane !== lane)
         _ = waiters.arrive(lane, block: lane.blockNumber, on: 0)

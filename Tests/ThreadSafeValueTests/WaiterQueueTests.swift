@@ -188,16 +188,37 @@ struct WaiterQueueTests {
     @Test("A queue that starts late is waited for longer the next time, up to a limit")
     func adapting() {
         let policy = HandoffPolicy()
-        let lane = Lane(target: DispatchQueue(label: "slow"), keeping: policy.keeping)
-        lane.adapt(to: 1_000, policy)
-        #expect(lane.keeping == 5_000_000)
-        lane.adapt(to: 16_000_000, policy)
-        #expect(lane.keeping == 32_000_000)
-        lane.adapt(to: 40_000_000, policy)
-        #expect(lane.keeping == 50_000_000)
+        let lane = Lane(target: DispatchQueue(label: "slow"))
+        lane.adapt(to: 1_000)
+        #expect(lane.keeping(policy) == 5_000_000)
+        lane.adapt(to: 16_000_000)
+        #expect(lane.keeping(policy) == 32_000_000)
+        lane.adapt(to: 40_000_000)
+        #expect(lane.keeping(policy) == 50_000_000)
         // No longer wait would do.
-        lane.adapt(to: 1_000_000_000, policy)
-        #expect(lane.keeping == 5_000_000)
+        lane.adapt(to: 300_000_000)
+        #expect(lane.keeping(policy) == 5_000_000)
+    }
+
+    @Test("The limit doubles while its blocks find the turn taken, until the lane has its turn")
+    func missing() {
+        let policy = HandoffPolicy()
+        let lane = Lane(target: DispatchQueue(label: "slow"))
+        lane.adapt(to: 300_000_000)
+        var times: [UInt64] = []
+        for _ in 0..<6 {
+            lane.missesTurn()
+            times.append(lane.keeping(policy) / 1_000_000)
+        }
+        #expect(times == [100, 200, 400, 600, 600, 600])
+        lane.adapt(to: 5_000_000_000)
+        #expect(lane.keeping(policy) == 800_000_000)
+        lane.takesTurn()
+        #expect(lane.keeping(policy) == 5_000_000)
+        // A queue that is fast is not waited for longer, however often its blocks come in vain.
+        lane.missesTurn()
+        lane.adapt(to: 20_000)
+        #expect(lane.keeping(policy) == 5_000_000)
     }
 
     @Test("When one queue stands still, the blocks of all others are dispatched to see whether they do too")

@@ -29,6 +29,7 @@ final class ChangeBroadcaster<Value> {
 
 // All that changes is guarded by `lock`; only values that are `Sendable` are listened to.
 extension ChangeBroadcaster: @unchecked Sendable {}
+extension ChangeBroadcaster.Listener: @unchecked Sendable {}
 
 extension ChangeBroadcaster {
     /// What one loop over the changes has not fetched yet. Guarded by the broadcaster's lock.
@@ -41,7 +42,7 @@ extension ChangeBroadcaster {
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
 
-        fileprivate init(capacity: Int) {
+        init(capacity: Int) {
             mailbox = RingBuffer(capacity: capacity)
         }
     }
@@ -113,6 +114,23 @@ extension ChangeBroadcaster {
             return isFirst ? whenListenedTo?(true) : nil
         }
         return listener
+    }
+
+    /// Adds a listener that begins with the value as it is, while nobody can change that.
+    ///
+    /// - Returns: what to call when others can change it again.
+    func add(_ listener: Listener, startingWith value: Value) -> () -> Void {
+        lock.lock()
+        defer { lock.unlock() }
+        if listener.isRemoved { return {} }
+        let used = isUnheard ? whenListenedTo?(true) : nil
+        listeners.append(listener)
+        _ = listener.mailbox.put(value)
+        let waiting = listener.waiting.drain()
+        return {
+            for continuation in waiting { continuation.resume() }
+            withExtendedLifetime(used) {}
+        }
     }
 
     /// Removes a listener, if it is still there. Its next fetches find the end.

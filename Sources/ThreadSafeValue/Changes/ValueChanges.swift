@@ -24,12 +24,17 @@
 public struct ValueChanges<Value: Sendable>: Sendable {
     let broadcaster: ChangeBroadcaster<Value>
     let buffering: Buffering
+    let start: Start?
     let first: FirstSubscription<Value>
 
-    init(of broadcaster: ChangeBroadcaster<Value>, buffering: Buffering) {
+    /// Adds a listener, now or soon, so that it begins with the value as it is then.
+    typealias Start = @Sendable (ChangeBroadcaster<Value>.Listener) -> Void
+
+    init(of broadcaster: ChangeBroadcaster<Value>, buffering: Buffering, start: Start? = nil) {
         self.broadcaster = broadcaster
         self.buffering = buffering
-        first = FirstSubscription(ChangeSubscription(to: broadcaster, buffering: buffering))
+        self.start = start
+        first = FirstSubscription(ChangeSubscription(to: broadcaster, buffering: buffering, start: start))
     }
 
     /// How many values are kept for a loop that is busy.
@@ -58,7 +63,8 @@ extension ValueChanges.Buffering {
 extension ValueChanges: AsyncSequence {
     /// Makes what a `for await` loop uses.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(subscription: first.take() ?? ChangeSubscription(to: broadcaster, buffering: buffering))
+        let subscription = first.take() ?? ChangeSubscription(to: broadcaster, buffering: buffering, start: start)
+        return Iterator(subscription: subscription)
     }
 
     /// What a `for await` loop uses. It listens as long as it lives.
@@ -108,9 +114,18 @@ final class ChangeSubscription<Value: Sendable> {
     private let broadcaster: ChangeBroadcaster<Value>
     private let listener: ChangeBroadcaster<Value>.Listener
 
-    init(to broadcaster: ChangeBroadcaster<Value>, buffering: ValueChanges<Value>.Buffering) {
+    init(
+        to broadcaster: ChangeBroadcaster<Value>,
+        buffering: ValueChanges<Value>.Buffering,
+        start: ValueChanges<Value>.Start?
+    ) {
         self.broadcaster = broadcaster
-        listener = broadcaster.add(capacity: buffering.capacity)
+        guard let start else {
+            listener = broadcaster.add(capacity: buffering.capacity)
+            return
+        }
+        listener = ChangeBroadcaster.Listener(capacity: buffering.capacity)
+        start(listener)
     }
 
     deinit {

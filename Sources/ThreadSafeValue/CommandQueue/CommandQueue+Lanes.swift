@@ -12,16 +12,18 @@ extension CommandQueue {
     /// - Parameters:
     ///   - priority: how early it gets its turn.
     ///   - target: the queue where the command runs.
+    ///   - evenIfFull: whether the bound of the value does not count.
     ///   - work: what to run there, once the command has the turn.
     /// - Returns: the command that was accepted, or why none was; then `work` is never called.
     @usableFromInline
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
+        evenIfFull: Bool = false,
         work: @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
         update { waiters, _ in
-            if waiters.isFull { return .failure(.commandQueueFull) }
+            if waiters.isFull, !evenIfFull { return .failure(.commandQueueFull) }
             let command = waiters.append(priority, for: target, work: work)
             storage.submitters.store(storage.submitters.load() | Submitter.currentBits)
             return .success(CommandHandle(.init(command: command, reference: storage.weakReference())))
@@ -38,6 +40,20 @@ extension CommandQueue {
             waiters.remove(command)
             return lane.target
         }
+    }
+
+    /// Takes the commands of a priority, or all, out of the line, and tells their callers.
+    ///
+    /// - Returns: how many these were.
+    func cancelAll(_ priority: CommandPriority?) -> Int {
+        let (threads, others) = update { waiters, _ in waiters.removeAll(priority) }
+        for command in threads { command.parker!.wake() }
+        for (target, commands) in others where !commands.isEmpty {
+            target.async {
+                for command in commands { command.refuse(.cancelled)?() }
+            }
+        }
+        return others.reduce(threads.count) { $0 + $1.commands.count }
     }
 
     /// The block of a lane: runs the lane's commands for as long as they are the front.
@@ -66,16 +82,18 @@ extension CommandQueue {
         lookForTurn(storage.spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
             if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: count) {
-                if claimTurn(for: front, in: waiters) { return begin(front, in: &waiters) }
+                if claimTurn(for: front, in: waiters) { return begin(front, of: lane, in: &waiters) }
                 _ = waiters.successorLooks(front)
                 if mayLookAgain, !waiters.isSuspended { return nil }
+                if !waiters.isSuspended { lane.missesTurn() }
             }
             waiters.leave(lane)
             return .some(nil)
         }
     }
 
-    private func begin(_ command: PendingCommand, in waiters: inout WaiterQueue) -> PendingCommand {
+    private func begin(_ command: PendingCommand, of lane: Lane, in waiters: inout WaiterQueue) -> PendingCommand {
+        lane.takesTurn()
         command.leave(.started)
         waiters.remove(command)
         return command
@@ -117,7 +135,7 @@ extension CommandQueue {
             let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: count)
             if let front, front.runs(in: lane), mayGoOn, !isAwaited, !waiters.isSuspended {
-                return .command(begin(front, in: &waiters))
+                return .command(begin(front, of: lane, in: &waiters))
             }
             effects.freesTurn = true
             let pauses = mayGoOn && (isAwaited || front == nil)

@@ -38,8 +38,7 @@ extension CommandQueue {
             giveTurnBack(of: thread, afterChange: isChange)
             return result
         }
-        if let failure = ending.wait() { return .failure(failure) }
-        return result
+        return ending.wait(for: Value.self).map(Result.failure) ?? result
     }
 
     /// Runs `body` with the turn of the calling thread, for a lane.
@@ -61,7 +60,7 @@ extension CommandQueue {
             // No copy: it would make the next change copy the value too.
             var isDetached = false
             _ = hold(body) { completion, _ in
-                detach(completion) { _ in giveTurnBack(of: TurnWord.detached, afterChange: isChange) }
+                detach(completion, afterChange: isChange) { _ in }
                 isDetached = true
             }
             return isDetached ? .detached : .complete(isChange: isChange, tell: nil)
@@ -71,8 +70,7 @@ extension CommandQueue {
             try body(&value, done)
             return value
         } detach: { completion, result in
-            detach(completion) { failure in
-                giveTurnBack(of: TurnWord.detached, afterChange: isChange)
+            detach(completion, afterChange: isChange) { failure in
                 target.async { tell(failure.map(Result.failure) ?? result) }
             }
             isDetached = true
@@ -102,15 +100,24 @@ extension CommandQueue {
         return result
     }
 
-    /// Leaves the turn to a command that is not complete.
+    /// Leaves the turn to a command that is not complete, while the thread goes on.
     ///
     /// - Parameters:
     ///   - completion: the end of the command.
-    ///   - finish: gives the turn back when the command is completed, on the thread that completes it.
+    ///   - isChange: whether the command may change the value.
+    ///   - tell: called when the command is completed, on the thread that completes it, with why it failed, if it did.
     @usableFromInline
-    func detach(_ completion: ManualCompletion, finish: @escaping ManualCompletion.Finish) {
+    func detach(
+        _ completion: ManualCompletion,
+        afterChange isChange: Bool,
+        then tell: @escaping ManualCompletion.Finish
+    ) {
         moveTurn(to: TurnWord.detached)
-        completion.closureReturned(finish: finish)
+        completion.closureReturned { failure in
+            giveTurnBack(of: TurnWord.detached, afterChange: isChange)
+            failure?.reportedOfManualCommand(for: Value.self)
+            tell(failure)
+        }
     }
 
     /// Leaves the turn to a command that is not complete, while the calling thread waits.
@@ -124,7 +131,8 @@ extension CommandQueue {
         let ending = Ending()
         // The thread that waits keeps the storage, and no other thread does: it may be the only one that may let the value go.
         let storage = unsafe Unmanaged.passUnretained(storage)
-        detach(completion) { failure in
+        moveTurn(to: TurnWord.detached)
+        completion.closureReturned { failure in
             unsafe Self.giveDetachedTurnBack(in: storage, afterChange: isChange)
             ending.set(failure)
         }
@@ -161,12 +169,24 @@ struct Ending: Sendable {
         parker.wake()
     }
 
+    /// Waits until it is set.
+    ///
+    /// - Parameter valueType: the type of the value.
     /// - Returns: why the command failed, if it did.
     @usableFromInline
-    func wait() -> QueueSafeValueError? {
+    func wait(for valueType: any Any.Type) -> QueueSafeValueError? {
         while true {
-            if case .over(let failure) = outcome.wrappedValue { return failure }
+            if case .over(let failure) = outcome.wrappedValue {
+                return failure?.reportedOfManualCommand(for: valueType)
+            }
             parker.park()
         }
+    }
+}
+
+extension QueueSafeValueError {
+    @discardableResult
+    fileprivate func reportedOfManualCommand(for valueType: any Any.Type) -> QueueSafeValueError {
+        reported(for: valueType, "a command with `done`")
     }
 }

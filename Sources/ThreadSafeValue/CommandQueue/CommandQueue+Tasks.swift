@@ -42,7 +42,7 @@ extension CommandQueue where Value: Sendable {
         return await submitAwaited(priority, until: deadline) { resume in
             let (result, isChange) = work(self)
             // When the task goes on, its command is over.
-            return .complete(isChange: isChange) { resume(result) }
+            return (.complete(isChange: isChange) { resume(result) }, nil)
         }
     }
 
@@ -61,20 +61,19 @@ extension CommandQueue where Value: Sendable {
         case .busy:
             let turn: Result<Void, QueueSafeValueError> = await submitAwaited(priority, until: deadline) { resume in
                 moveTurn(to: owner.holder)
-                resume(.success(()))
-                return .detached
+                return (.detached, { resume(.success(())) })
             }
             if case .failure(let failure) = turn { return .failure(failure) }
         }
+        defer { giveTurnBack(of: owner.holder, afterChange: true) }
         return await run(body, as: owner)
     }
 
-    /// What an async body returns or throws, which has the turn; gives that back.
-    func run<Success: Sendable>(
+    /// What an async body returns or throws. Only with the turn.
+    private func run<Success: Sendable>(
         _ body: @Sendable (inout Value) async throws -> Success,
         as owner: TaskBody
     ) async -> Result<Success, QueueSafeValueError> {
-        defer { giveTurnBack(of: owner.holder, afterChange: true) }
         do {
             return .success(try await owner.run { try unsafe await body(&value.pointee) })
         } catch {
@@ -86,33 +85,46 @@ extension CommandQueue where Value: Sendable {
     private func tryToTakeTurnAwaited(_ priority: CommandPriority, until deadline: Deadline) -> Attempt {
         if Task.isCancelled { return .refused(.cancelled) }
         let attempt = tryToTakeTurn(priority, .none)
-        if case .busy = attempt, deadline == .passed { return .refused(.timedOut) }
+        switch attempt {
+        case .busy where deadline == .passed: return .refused(.timedOut)
+        case .refused(let failure): failure.reported(for: Value.self, "async.\(priority)Priority")
+        default: break
+        }
         return attempt
     }
 
     /// Waits in line for `work`, which must resume the task in the end. A cancelled task leaves the line.
+    ///
+    /// - Parameters:
+    ///   - priority: how early it gets its turn.
+    ///   - deadline: until when it waits for that.
+    ///   - work: runs with the turn. Returns how it left that, and what is to be called when the task waits no more.
+    /// - Returns: what the task is resumed with, or why there was no turn.
     private func submitAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
         _ work:
-            @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> PendingCommand.Ending
+            @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (PendingCommand.Ending, (() -> Void)?)
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
-        guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else { return .failure(.circularWait) }
+        guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else {
+            return .failure(QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority"))
+        }
         let submission = Submission()
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 submit(priority, until: deadline, as: submission) { turn in
-                    // After the closure, which may wait for a value that the task's body has; and not when the task goes on, which
-                    // may be much later.
-                    defer { WaitGraph.shared.end(for: word, thread: 0, body: body) }
-                    switch turn {
-                    case .success: return work { unsafe continuation.resume(returning: $0) }
-                    case .failure(let failure):
-                        return .complete(isChange: false) {
-                            unsafe continuation.resume(returning: .failure(failure))
+                    // After the closure, which may wait for a value that the task's body has, and before the task goes on: it may be
+                    // done with the value before `resume` returns.
+                    let (ending, goOn): (PendingCommand.Ending, (() -> Void)?) =
+                        switch turn {
+                        case .success: work { unsafe continuation.resume(returning: $0) }
+                        case .failure(let failure):
+                            (.complete(isChange: false) { unsafe continuation.resume(returning: .failure(failure)) }, nil)
                         }
-                    }
+                    WaitGraph.shared.end(for: word, thread: 0, body: body)
+                    goOn?()
+                    return ending
                 }
             }
         } onCancel: {
@@ -147,6 +159,61 @@ extension CommandQueue where Value: Sendable {
     }
 }
 
+// Commands that are submitted now and awaited later.
+
+extension CommandQueue where Value: Sendable {
+    /// Puts `body` in line, and returns at once.
+    @usableFromInline
+    func submit<Answer: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ body: @escaping @Sendable (inout Value) throws -> Answer
+    ) -> SubmittedCommand<Answer> {
+        submit(priority, timeout) { queue, ending in
+            ending.record(queue.run(body))
+            return .complete(isChange: true) { ending.tell() }
+        }
+    }
+
+    /// The same with an async body, which has a task of its own.
+    @usableFromInline
+    func submitBody<Answer: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ body: @escaping @Sendable (inout Value) async throws -> Answer
+    ) -> SubmittedCommand<Answer> {
+        let taskPriority = Task.currentPriority
+        return submit(priority, timeout) { queue, ending in
+            let owner = TaskBody()
+            queue.moveTurn(to: owner.holder)
+            Task.detached(priority: taskPriority) {
+                ending.record(await queue.run(body, as: owner))
+                queue.giveTurnBack(of: owner.holder, afterChange: true)
+                ending.tell()
+            }
+            return .detached
+        }
+    }
+
+    private func submit<Answer: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ work: @escaping (CommandQueue, CommandEnding<Answer>) -> PendingCommand.Ending
+    ) -> SubmittedCommand<Answer> {
+        let (submission, ending) = (Submission(), CommandEnding<Answer>())
+        // The work does not keep the queue: a suspended value that nobody holds goes away.
+        submit(priority, until: Deadline(after: timeout), as: submission) { turn in
+            switch turn {
+            case .success(let storage): return work(CommandQueue(of: storage), ending)
+            case .failure(let failure):
+                ending.record(.failure(failure))
+                return .complete(isChange: false) { ending.tell() }
+            }
+        }
+        return SubmittedCommand(submission: submission, ending: ending)
+    }
+}
+
 /// A command of a task that may not be in line yet, and may have to leave already.
 struct Submission: Sendable {
     private struct State {
@@ -163,8 +230,11 @@ extension Submission {
             state.command = command
             return state.ending
         }
-        if let ending { _ = command.end(ending) }
+        if let ending { _ = end(command, ending) }
     }
+
+    /// The queue of the command, if there still is one.
+    var queue: (any AnyCommandQueue)? { state.wrappedValue.command?.queue }
 
     /// Takes the command out of the line, unless it has begun.
     ///
@@ -175,7 +245,12 @@ extension Submission {
             if state.ending == nil { state.ending = ending }
             return state.command
         }
-        return command?.end(ending) ?? (false, nil)
+        return command.map { end($0, ending) } ?? (false, nil)
+    }
+
+    // The task is resumed at once: the threads of the target queue may all wait for something that the task is to do.
+    private func end(_ command: CommandHandle, _ ending: QueueSafeValueError) -> (isEnded: Bool, queue: AnyObject?) {
+        command.end(ending) { _, tell in tell() }
     }
 }
 

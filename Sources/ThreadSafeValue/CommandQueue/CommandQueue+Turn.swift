@@ -66,10 +66,17 @@ extension CommandQueue {
     /// Gives back a turn for which somebody waits, or a value that somebody listens to.
     @usableFromInline
     func giveTurnBackSlowly(of holder: UInt64, afterChange isChange: Bool) {
+        giveTurnBackCollecting(afterChange: isChange)?.deliver()
+    }
+
+    /// Gives the turn back.
+    ///
+    /// - Returns: whom to tell of a change.
+    func giveTurnBackCollecting(afterChange isChange: Bool) -> ChangeBroadcaster<Value>.Delivery? {
         // A listener that comes after this look is behind the command.
         let delivery = isChange && turn.isObserved ? recordChange() : nil
         freeTurn()
-        delivery?.deliver()
+        return delivery
     }
 
     private func freeTurn() {
@@ -131,8 +138,10 @@ extension CommandQueue {
     func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
         switch tryToTakeTurn(priority, deadline == .passed ? .none : storage.spinning) {
         case .taken: nil
-        case .refused(let failure): failure
-        case .busy: deadline == .passed ? .timedOut : waitInLine(priority, until: deadline.time)
+        case .refused(let failure): failure.reported(for: Value.self, "wait.\(priority)Priority")
+        case .busy where deadline == .passed: .timedOut
+        case .busy:
+            waitInLine(priority, until: deadline.time)?.reported(for: Value.self, "wait.\(priority)Priority")
         }
     }
 
@@ -188,19 +197,19 @@ extension CommandQueue {
         // A wait that ends is in no circle for ever.
         if deadline == .max {
             let delay = storage.policy.circleDelay
-            if delay > 0, park(command, until: now() &+ delay) { return nil }
+            if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
             guard WaitGraph.shared.begin(for: word, thread: thread, body: body) else {
-                return takeTurn(woken: command, orLeave: true) ? nil : .circularWait
+                return takeTurn(woken: command, orLeave: true) ? command.cancellation : .circularWait
             }
         }
         defer { if deadline == .max { WaitGraph.shared.end(for: word, thread: thread, body: body) } }
-        if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return nil }
+        if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return command.cancellation }
         return .timedOut
     }
 
-    /// Parks until the turn is there.
+    /// Parks until the turn is there, or the command is cancelled.
     ///
-    /// - Returns: whether it is; `false` when the time is up.
+    /// - Returns: whether that is so; `false` when the time is up.
     private func park(_ command: PendingCommand, until deadline: UInt64) -> Bool {
         while command.parker!.park(until: deadline) {
             if takeTurn(woken: command, orLeave: false) { return true }
@@ -209,8 +218,11 @@ extension CommandQueue {
     }
 
     /// Takes the turn for a thread that stands in line, if it is next; if not, takes it out of the line if asked to.
+    ///
+    /// - Returns: whether it has the turn, or was cancelled.
     private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
         lookForTurn(leaves ? .none : storage.spinning) { waiters, _, mayLookAgain in
+            if !command.isWaiting { return true }
             let isTaken = claimTurn(for: command, in: waiters)
             if !isTaken, mayLookAgain, waiters.successorLooks(command) { return nil }
             waiters.successorGoes(command)
@@ -231,6 +243,11 @@ extension CommandQueue {
             while backoff.pause(), !turn.isFree {}
         }
     }
+}
+
+extension PendingCommand {
+    /// Why a thread that is not in line any more has no turn.
+    fileprivate var cancellation: QueueSafeValueError? { isWaiting ? nil : .cancelled }
 }
 
 extension CommandQueueStorage {

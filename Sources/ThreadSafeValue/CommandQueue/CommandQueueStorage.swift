@@ -139,6 +139,17 @@ extension CommandQueueStorage: CustomReflectable {
 }
 
 extension CommandQueueStorage: AnyCommandQueue {
+    var valueType: any Any.Type { Value.self }
+
+    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        CommandQueue(storage: self).takeTurn(priority, until: deadline)
+    }
+
+    func giveTurnBack(afterChange isChange: Bool) -> () -> Void {
+        let delivery = CommandQueue(storage: self).giveTurnBackCollecting(afterChange: isChange)
+        return { delivery?.deliver() }
+    }
+
     func cancel(_ command: PendingCommand) -> DispatchQueue? {
         CommandQueue(storage: self).cancel(command)
     }

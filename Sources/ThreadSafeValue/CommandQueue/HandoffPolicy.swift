@@ -14,8 +14,11 @@ package struct HandoffPolicy: Sendable {
     /// How long a free turn is kept for a target queue that has not started, while something else waits.
     package var keeping: UInt64 = 5_000_000
 
-    /// The longest that it is kept for a queue whose blocks are known to start late: see `Lane.adapt(to:)`.
+    /// The longest that it is kept for a queue whose blocks are known to start late: see `Lane.keeping(_:)`.
     package var keepingLimit: UInt64 = 50_000_000
+
+    /// How often that limit doubles while blocks come in vain: see `Lane.keeping(_:)`.
+    package var keepingDoublings: UInt64 = 4
 
     /// How many commands a lane runs in one go before other work of its target queue gets a chance.
     package var batch = 64

@@ -44,15 +44,16 @@ package final class Lane: @unchecked Sendable {
     /// A block that was dispatched behind another could not start in time.
     private(set) var isSerial = false
 
-    /// For how long a free turn is kept for a block that has not started, in nanoseconds.
-    package private(set) var keeping: UInt64
+    /// How long the queue took to start the latest block, in nanoseconds, and how many blocks in a row came for the front and
+    /// found the turn taken.
+    private var delay: UInt64 = 0
+    private var misses: UInt64 = 0
 
     /// Where it stands in the `LaneHeap`, if it does.
     var place: Int?
 
-    package init(target: DispatchQueue, keeping: UInt64) {
+    package init(target: DispatchQueue) {
         self.target = target
-        self.keeping = keeping
         identity = target.identity
     }
 }
@@ -81,8 +82,8 @@ extension Lane {
     /// Until when a free turn is kept for the block, given the time.
     func deadline(now time: UInt64, _ policy: HandoffPolicy) -> UInt64 {
         switch block {
-        case .none: time &+ keeping
-        case .dispatched(let start): start &+ keeping
+        case .none: time &+ keeping(policy)
+        case .dispatched(let start): start &+ keeping(policy)
         case .present(let start, _): start &+ policy.keeping
         }
     }
@@ -121,12 +122,29 @@ extension Lane {
         if case .present(_, let own) = block { own == thread } else { false }
     }
 
-    /// Learns how long the target queue takes to start a block, so that a queue that is slow, as a main thread may be, is
-    /// waited for longer the next time. For one that takes longer than the limit, no longer wait would do.
-    package func adapt(to delay: UInt64, _ policy: HandoffPolicy) {
-        if isBehindItself { return }
-        keeping =
-            delay > policy.keepingLimit ? policy.keeping : min(max(delay &* 2, policy.keeping), policy.keepingLimit)
+    /// Learns how long the target queue took to start a block.
+    package func adapt(to delay: UInt64) {
+        if !isBehindItself { self.delay = delay }
+    }
+
+    /// The block came for the front, and another command had the turn.
+    package func missesTurn() {
+        misses += 1
+    }
+
+    /// A command of the lane begins.
+    package func takesTurn() {
+        misses = 0
+    }
+
+    /// For how long a free turn is kept for a block that has not started, in nanoseconds.
+    ///
+    /// For twice as long as the latest block took to start: so a queue that is slow, as a main thread may be, is served. A queue
+    /// that takes longer than the limit is not waited for, until one of its blocks has come in vain: from then on the limit
+    /// doubles each time that it is missed.
+    package func keeping(_ policy: HandoffPolicy) -> UInt64 {
+        if misses == 0, delay > policy.keepingLimit { return policy.keeping }
+        return min(max(delay &* 2, policy.keeping), policy.keepingLimit << min(misses, policy.keepingDoublings))
     }
 
     var count: Int { unsafe commands.count }
@@ -137,6 +155,8 @@ extension Lane {
 
     /// The command of the lane whose turn is next.
     package var first: PendingCommand? { unsafe commands.first }
+
+    func first(of priority: CommandPriority?) -> PendingCommand? { unsafe commands.first(of: priority) }
 
     /// Takes all commands out, for good.
     func removeAll(_ state: PendingCommand.State) -> [PendingCommand] {

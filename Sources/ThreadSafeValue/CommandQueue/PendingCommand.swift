@@ -88,6 +88,7 @@ extension PendingCommand {
 
     /// A thread is about to wait.
     package func reuse(for priority: CommandPriority) {
+        unsafe state = .waiting
         unsafe urgency = priority
     }
 
@@ -112,9 +113,9 @@ extension PendingCommand {
         unsafe work = nil
     }
 
-    /// Tells the caller on the target queue why the command does not run, and lets go of its closure there.
+    /// Lets go of the closure of a command that does not run.
     ///
-    /// - Returns: what to call there; `nil` if nobody is to be told.
+    /// - Returns: what tells the caller why; `nil` if nobody is to be told.
     func refuse(_ error: QueueSafeValueError) -> (() -> Void)? {
         let ending = run(.failure(error))
         dropWork()

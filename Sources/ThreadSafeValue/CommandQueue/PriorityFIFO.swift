@@ -36,6 +36,12 @@ extension PriorityFIFO {
         isEmpty ? nil : unsafe lists[UInt64.bitWidth - 1 - occupied.leadingZeroBitCount].first?.takeUnretainedValue()
     }
 
+    /// The command of a priority, or of any, that came first.
+    package func first(of priority: CommandPriority?) -> PendingCommand? {
+        guard let priority, !lists.isEmpty else { return first }
+        return unsafe lists[Int(priority.level)].first?.takeUnretainedValue()
+    }
+
     /// Adds a command behind all others of its priority.
     package mutating func append(_ command: PendingCommand) {
         if lists.isEmpty { lists = Array(repeating: List(), count: Int(CommandPriority.highest.level) + 1) }

@@ -6,6 +6,19 @@ import Dispatch
 
 /// A command queue, whatever its value, as the handles of its commands, the timers and the listeners see it.
 protocol AnyCommandQueue: AnyObject {
+    /// The turn word.
+    var word: AtomicWord { get }
+
+    var valueType: any Any.Type { get }
+
+    /// Takes the turn on the calling thread, if that is possible in time.
+    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError?
+
+    /// Gives the turn of the calling thread back.
+    ///
+    /// - Returns: what tells those who listen, when the caller has given all its turns back.
+    func giveTurnBack(afterChange isChange: Bool) -> () -> Void
+
     /// Takes a command out of the line, unless it has begun.
     ///
     /// - Returns: the target queue, where its caller is to be told; `nil` if it was too late.

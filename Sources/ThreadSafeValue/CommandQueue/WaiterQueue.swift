@@ -41,6 +41,8 @@ package struct WaiterQueue {
     private(set) var threads = PriorityFIFO()
     private var lanes = LaneHeap()
     private var lanesByTarget: [UInt: Lane] = [:]
+    /// The lane that got the latest command. It stays when it is idle: it costs no allocation the next time, and knows how long its
+    /// queue takes to start a block.
     private var latestLane: Lane?
     private(set) var lastArrival: UInt64 = 0
     private var timerIsRunning = false
@@ -164,21 +166,46 @@ extension WaiterQueue {
         forgetIfIdle(lane)
     }
 
+    /// Takes the commands of a priority, or all, out of the line, which are cancelled.
+    ///
+    /// - Returns: those of threads, which are to be woken; and those for target queues, where their callers are to be told.
+    mutating func removeAll(
+        _ priority: CommandPriority?
+    ) -> (threads: [PendingCommand], others: [(target: DispatchQueue, commands: [PendingCommand])]) {
+        var removed: [PendingCommand] = []
+        while let command = threads.first(of: priority) {
+            command.leave(.cancelled)
+            remove(command)
+            removed.append(command)
+        }
+        let others = allLanes.map { lane in
+            var commands: [PendingCommand] = []
+            while let command = lane.first(of: priority) {
+                command.leave(.cancelled)
+                remove(command)
+                commands.append(command)
+            }
+            return (lane.target, commands)
+        }
+        return (removed, others)
+    }
+
     /// The lane for a target queue.
     private mutating func lane(for target: DispatchQueue) -> Lane {
         let identity = target.identity
         if let latestLane, latestLane.identity == identity { return latestLane }
-        let lane = lanesByTarget[identity] ?? Lane(target: target, keeping: policy.keeping)
+        let lane = lanesByTarget[identity] ?? Lane(target: target)
         lanesByTarget[identity] = lane
+        let former = latestLane
         latestLane = lane
+        if let former { forgetIfIdle(former) }
         return lane
     }
 
     private mutating func forgetIfIdle(_ lane: Lane) {
         // Not another lane for the same queue, made when this one had been forgotten.
-        guard lane.isIdle, lanesByTarget[lane.identity] === lane else { return }
+        guard lane.isIdle, lane !== latestLane, lanesByTarget[lane.identity] === lane else { return }
         lanesByTarget[lane.identity] = nil
-        if latestLane === lane { latestLane = nil }
     }
 
     private mutating func nextArrival(_ time: UInt64) -> UInt64 {
@@ -219,7 +246,7 @@ extension WaiterQueue {
     package mutating func arrive(_ lane: Lane, block: UInt64, on thread: UInt64) -> Bool {
         guard lane.blockNumber == block else { return false }
         let time = now()
-        if case .dispatched(let start) = lane.block { lane.adapt(to: time - start, policy) }
+        if case .dispatched(let start) = lane.block { lane.adapt(to: time - start) }
         // It may have been given up, and the lane forgotten.
         if !lane.isEmpty || lane.hasBlock { lane.arrive(at: time, on: thread) }
         lanes.update(lane)
@@ -250,7 +277,7 @@ extension WaiterQueue {
     /// Makes the invariants true after any change, for a turn that is free or not.
     package mutating func chooseSuccessor(turnIsFree: Bool, _ effects: inout Effects) {
         // Not of a lane whose block is yet to be dispatched: time may pass while the word is exchanged in a loop.
-        if effects.dispatch == nil { giveUpLateBlock(&effects) }
+        if effects.dispatch == nil, effects.probes.isEmpty { giveUpLateBlocks(&effects) }
         let front = self.front
         if let front, successor.is(front), !isSuspended {
             // On its way already.
@@ -280,22 +307,23 @@ extension WaiterQueue {
     }
 
     /// A lane whose block does not come in time loses its place, or its block, if that runs and does something else.
-    private mutating func giveUpLateBlock(_ effects: inout Effects) {
+    ///
+    /// All queues that stand still do so at once: the other lanes have been waited for as well, or are from now on.
+    private mutating func giveUpLateBlocks(_ effects: inout Effects) {
         guard case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
         guard time >= lane.deadline(now: time, policy) else { return }
         successor = nil
-        if lane.isPresent { return lane.leave() }
-        giveUp(lane)
-        // All queues that stand still do so at once: the others have been waited for as well, or are from now on.
         var late: [Lane] = []
-        lanes.forEach { other in
-            if other.isDispatched, time >= other.deadline(now: time, policy) { late.append(other) }
-            if other.hasBlock { return }
-            other.dispatch(at: time)
-            effects.probes.append(other)
+        lanes.forEach { lane in
+            if lane.hasBlock, time >= lane.deadline(now: time, policy) {
+                if lane.isPresent { lane.leave() } else { late.append(lane) }
+            }
+            if lane.hasBlock { return }
+            lane.dispatch(at: time)
+            effects.probes.append(lane)
         }
-        for other in late where mayGiveUp(other) { giveUp(other) }
+        for lane in late where mayGiveUp(lane) { giveUp(lane) }
     }
 
     private mutating func giveUp(_ lane: Lane) {

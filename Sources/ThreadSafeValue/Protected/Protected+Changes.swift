@@ -23,4 +23,33 @@ extension Protected where Value: Sendable {
     public func changes(buffering: ValueChanges<Value>.Buffering) -> ValueChanges<Value> {
         ValueChanges(of: storage.table.broadcaster, buffering: buffering)
     }
+
+    /// The value after every change, and before that the value as it is now.
+    ///
+    /// - Warning: Crashes if the calling thread is accessing the value.
+    /// - Parameters:
+    ///   - startsWithCurrentValue: Whether the first element is the value as it is now. No change comes between it and the next.
+    ///   - buffering: How many values to keep for a loop that is busy.
+    /// - Returns: A sequence that listens already.
+    public func changes(
+        startingWithCurrentValue startsWithCurrentValue: Bool,
+        buffering: ValueChanges<Value>.Buffering = .latest
+    ) -> ValueChanges<Value> {
+        guard startsWithCurrentValue else { return changes(buffering: buffering) }
+        let (broadcaster, reference) = (storage.table.broadcaster, WeakStorage(storage: storage))
+        return ValueChanges(of: broadcaster, buffering: buffering) { listener in
+            guard let storage = reference.storage else { return broadcaster.remove(listener) }
+            storage.lock()
+            let tell = unsafe broadcaster.add(listener, startingWith: storage.value.pointee)
+            storage.unlock()
+            tell()
+        }
+    }
+}
+
+/// What a sequence of changes keeps instead of the value.
+///
+/// `@unchecked Sendable`: the reference is written once, and the value is reached with its lock.
+private struct WeakStorage<Value: Sendable>: @unchecked Sendable {
+    weak let storage: ProtectedStorage<Value>?
 }

@@ -184,6 +184,37 @@ extension AwaitCommands {
 }
 
 extension AwaitCommands {
+    /// Puts a command in line now, whose answer may be awaited later.
+    ///
+    /// Commands of one priority that are submitted one after the other run in that order; those of several tasks that each
+    /// await one run in any.
+    ///
+    /// - Parameter accessClosure: called at most once, on a global queue, with the value. If it throws, what it changed stays.
+    /// - Returns: the command, with its answer.
+    @inlinable
+    @discardableResult
+    public func submit<Answer: Sendable>(
+        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer
+    ) -> SubmittedCommand<Answer> {
+        queue.submit(priority, timeout, accessClosure)
+    }
+
+    /// Puts a command in line now, with an async closure, whose answer may be awaited later.
+    ///
+    /// The closure has the value to itself until it returns, as that of ``set(manualCompletion:)``.
+    ///
+    /// - Parameter accessClosure: called at most once, in a task of its own, with the value. If it throws, what it changed stays.
+    /// - Returns: the command, with its answer.
+    @inlinable
+    @discardableResult
+    public func submit<Answer: Sendable>(
+        _ accessClosure: @escaping @Sendable (inout CurrentValue) async throws -> Answer
+    ) -> SubmittedCommand<Answer> {
+        queue.submitBody(priority, timeout, accessClosure)
+    }
+}
+
+extension AwaitCommands {
     /// Waits until the value meets a condition, then changes it, in one step: no other command comes between.
     ///
     /// ```swift

@@ -56,25 +56,34 @@ extension CommandHandle {
     /// Takes the command out, unless it has started.
     ///
     /// Its closure is never called then, and its completion gets ``QueueSafeValueError/cancelled`` on the target queue; that of
-    /// a `get` without one gets it in its closure.
+    /// a `get` without one gets it in its closure. What the closure captured goes away on the calling thread, before this returns.
     ///
     /// - Returns: `true` if this call cancelled the command; `false` if it had started or was cancelled or refused before.
     /// - Complexity: O(log number of target queues that have commands).
     @discardableResult
     public func cancel() -> Bool {
-        end(.cancelled).isEnded
-    }
-
-    /// Takes the command out, unless it has started, and tells its caller why.
-    ///
-    /// - Returns: whether this has ended it, and its queue. The reference may be the last one.
-    func end(_ error: QueueSafeValueError) -> (isEnded: Bool, queue: AnyObject?) {
-        guard let accepted, let queue = accepted.reference.queue else { return (false, nil) }
-        guard let target = queue.cancel(accepted.command) else { return (false, queue) }
-        if let tell = accepted.command.refuse(error) {
+        end(.cancelled) { target, tell in
             let told = Told(tell: tell)
             target.async { told.tell() }
-        }
+        }.isEnded
+    }
+
+    /// The queue that accepted the command, if there still is one.
+    var queue: (any AnyCommandQueue)? { accepted?.reference.queue }
+
+    /// Takes the command out, unless it has started, and lets go of its closure.
+    ///
+    /// - Parameters:
+    ///   - error: what its caller gets.
+    ///   - tell: calls what tells that, if the caller is to be told.
+    /// - Returns: whether this has ended it, and its queue. The reference may be the last one.
+    func end(
+        _ error: QueueSafeValueError,
+        _ tell: (_ target: DispatchQueue, @escaping () -> Void) -> Void
+    ) -> (isEnded: Bool, queue: AnyObject?) {
+        guard let accepted, let queue = accepted.reference.queue else { return (false, nil) }
+        guard let target = queue.cancel(accepted.command) else { return (false, queue) }
+        if let answer = accepted.command.refuse(error) { tell(target, answer) }
         return (true, queue)
     }
 

@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 extension QueueSafeValue where Value: Sendable {
     /// The value after every change from now on, for a `for await` loop that needs only the latest one.
     ///
@@ -25,5 +27,49 @@ extension QueueSafeValue where Value: Sendable {
     /// - Returns: A sequence that listens already. It does not keep the value, and ends with it.
     public func changes(buffering: ValueChanges<Value>.Buffering) -> ValueChanges<Value> {
         ValueChanges(of: queue.listeners, buffering: buffering)
+    }
+
+    /// The value after every change, and before that the value as it is.
+    ///
+    /// ```swift
+    /// for await level in value.changes(startingWithCurrentValue: true) { show(level) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a command of highest priority could read
+    ///     it: now, if the turn is free. No change comes between it and the next element.
+    ///   - buffering: How many values to keep for a loop that is busy.
+    /// - Returns: A sequence that listens already. It does not keep the value, and ends with it.
+    public func changes(
+        startingWithCurrentValue startsWithCurrentValue: Bool,
+        buffering: ValueChanges<Value>.Buffering = .latest
+    ) -> ValueChanges<Value> {
+        guard startsWithCurrentValue else { return changes(buffering: buffering) }
+        let (listeners, reference) = (queue.listeners, queue.storage.weakReference())
+        return ValueChanges(of: listeners, buffering: buffering) { listener in
+            guard let queue = reference.queue else { return listeners.remove(listener) }
+            CommandQueue<Value>(of: queue).start(listener)
+        }
+    }
+}
+
+extension CommandQueue {
+    /// Adds a listener with the turn, on a global queue if that is not free.
+    fileprivate func start(_ listener: ChangeBroadcaster<Value>.Listener) {
+        if case .taken = tryToTakeTurn(.highest, .none) {
+            let tell = unsafe listeners.add(listener, startingWith: value.pointee)
+            giveTurnBack(of: TurnWord.currentThread, afterChange: false)
+            return tell()
+        }
+        let listeners = listeners
+        _ = submit(.highest, in: .global(), evenIfFull: true) { turn in
+            switch turn {
+            case .success(let storage):
+                let value = unsafe CommandQueue<Value>(of: storage).value
+                let tell = unsafe listeners.add(listener, startingWith: value.pointee)
+                return .complete(isChange: false, tell: tell)
+            case .failure: return .complete(isChange: false) { listeners.remove(listener) }
+            }
+        }
     }
 }

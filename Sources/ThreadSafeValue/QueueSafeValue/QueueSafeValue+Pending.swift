@@ -20,4 +20,27 @@ extension QueueSafeValue {
     public func pendingCommandCount(_ priority: CommandPriority) -> Int {
         queue.storage.withWaiters { $0.count(of: priority) }
     }
+
+    /// Cancels all commands that wait for their turn, be it as threads, in tasks or for target queues.
+    ///
+    /// Their closures are never called, and they answer ``QueueSafeValueError/cancelled``: those for target queues there, as with
+    /// ``CommandHandle/cancel()``. A command that has begun completes. One that waits for a condition is in line only while it
+    /// is about to test it; else it stays.
+    ///
+    /// - Returns: how many commands this has cancelled.
+    /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.
+    @discardableResult
+    public func cancelAllPendingCommands() -> Int {
+        queue.cancelAll(nil)
+    }
+
+    /// Cancels all commands of one priority that wait for their turn.
+    ///
+    /// - Parameter priority: which commands to cancel, as ``cancelAllPendingCommands()`` does.
+    /// - Returns: how many commands this has cancelled.
+    /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.
+    @discardableResult
+    public func cancelAllPendingCommands(_ priority: CommandPriority) -> Int {
+        queue.cancelAll(priority)
+    }
 }

@@ -17,6 +17,6 @@ extension QueueSafeValue {
     /// - Returns: success, or ``QueueSafeValueError/notSuspended`` if there is nothing to take back.
     @discardableResult
     public func resume() -> Result<Void, QueueSafeValueError> {
-        queue.resume() ? .success(()) : .failure(.notSuspended)
+        queue.resume() ? .success(()) : .failure(.notSuspended.reported(for: Value.self, "resume()"))
     }
 }

@@ -13,6 +13,7 @@ final class Blocker: Sendable {
     private let done = Log<CommandCompletionClosure>()
 
     init<Value: Sendable>(_ value: QueueSafeValue<Value>) {
+        Mistakes.keepQuiet()
         let started = Door()
         value.async(performIn: DispatchQueue(label: "blocker")).highestPriority.get { [done] _, complete in
             done.add(complete)

@@ -18,6 +18,7 @@ func inTime<Answer: Sendable>(
     seconds: Int = 300,
     _ body: @escaping @Sendable () throws -> Answer
 ) throws -> Answer {
+    Mistakes.keepQuiet()
     let answer = Log<Result<Answer, any Error>>()
     let end = DispatchSemaphore(value: 0)
     Thread {

@@ -90,3 +90,7 @@ extension ProtectedStorage {
         unsafe withUnsafeMutablePointerToHeader { value in unsafe value }
     }
 }
+
+func failCountChanged() -> Never {
+    fatalError("No scenario takes several turns at once.")
+}

@@ -1,0 +1,86 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Bionic)
+import Bionic
+#endif
+
+/// A programming mistake that was answered with a failure, which the program may have ignored.
+///
+/// Debug builds write a line to standard error for each. To see where it was made, set a breakpoint in a handler, or print the
+/// call stack there:
+///
+/// ```swift
+/// CommandMistake.report { mistake in
+///     print(mistake, Thread.callStackSymbols.joined(separator: "\n"))
+/// }
+/// ```
+public struct CommandMistake: Sendable {
+    // Not the file and line of the closure: each command would have two more parameters, and the closure of each that waits for
+    // a target queue would keep them, 24 bytes more, in release too. The handler is called by the thread that makes the mistake.
+
+    /// What the command answered: ``QueueSafeValueError/reentrantCommand``, ``QueueSafeValueError/circularWait``,
+    /// ``QueueSafeValueError/completionDropped`` or ``QueueSafeValueError/notSuspended``.
+    public let error: QueueSafeValueError
+
+    /// The type of the value.
+    public let valueType: any Any.Type
+
+    /// The command, as far as it is known: its schedule and priority, as in `wait.lowestPriority`, or `resume()`.
+    public let command: String
+}
+
+extension CommandMistake {
+    /// Calls a closure for each mistake from now on, in release too, and writes no lines to standard error any more.
+    ///
+    /// - Parameter handler: called on the thread that makes the mistake, possibly inside a command; `nil` goes back to the lines.
+    ///   It should be quick, and use none of the values.
+    public static func report(to handler: (@Sendable (CommandMistake) -> Void)?) {
+        self.handler.write(handler ?? initialHandler)
+    }
+
+    private static let handler = Protected(initialHandler)
+
+    private static var initialHandler: (@Sendable (CommandMistake) -> Void)? {
+        #if DEBUG
+        { mistake in
+            // One call, so that lines of several threads do not mix.
+            let line = Array("\(mistake)\n".utf8)
+            _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        }
+        #else
+        nil
+        #endif
+    }
+
+    fileprivate func report() {
+        Self.handler.wrappedValue?(self)
+    }
+}
+
+extension CommandMistake: CustomStringConvertible {
+    /// The mistake in one line.
+    public var description: String { "ThreadSafeValue: QueueSafeValue<\(valueType)>, \(command): \(error)" }
+}
+
+extension QueueSafeValueError {
+    /// Reports the error if it is a programming mistake.
+    ///
+    /// - Returns: the error.
+    @discardableResult
+    func reported(for valueType: any Any.Type, _ command: @autoclosure () -> String) -> QueueSafeValueError {
+        switch self {
+        case .reentrantCommand, .circularWait, .completionDropped, .notSuspended:
+            CommandMistake(error: self, valueType: valueType, command: command()).report()
+        default: break
+        }
+        return self
+    }
+}

@@ -1,0 +1,131 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+
+extension QueueSafeValue where Value: Sendable {
+    /// Commands whose closures run on the main actor; submitting one returns at once.
+    ///
+    /// ```swift
+    /// progress.asyncOnMainActor.highestPriority.get { result in label.show(result) }
+    /// ```
+    ///
+    /// They run on the main queue, as those of `async(performIn: .main)`, and may use what belongs to the main actor.
+    public var asyncOnMainActor: MainActorSchedule<Value> {
+        MainActorSchedule(schedule: async(performIn: .main))
+    }
+}
+
+/// The schedule of commands that run on the main actor; the choice of their priority is next.
+public struct MainActorSchedule<Value: Sendable>: Sendable {
+    let schedule: AsyncSchedule<Value>
+}
+
+extension MainActorSchedule: CommandSchedule {
+    /// Commands of a given priority on the main actor.
+    ///
+    /// - Parameter priority: how early they get their turn.
+    /// - Returns: the commands, to call one of them.
+    public func priority(_ priority: CommandPriority) -> MainActorCommands<Value> {
+        MainActorCommands(commands: schedule.priority(priority))
+    }
+}
+
+/// Commands that wait in line without a thread, run on the main actor and report there: as ``AsyncCommands`` do on their queue.
+public struct MainActorCommands<Value: Sendable>: Sendable {
+    /// The value as a command finds it.
+    public typealias CurrentValue = Value
+
+    /// The value as a command leaves it.
+    public typealias UpdatedValue = Value
+
+    let commands: AsyncCommands<Value>
+}
+
+extension MainActorCommands {
+    /// Reads the value in a closure, which has it to itself.
+    ///
+    /// - Parameter commandClosure: called once on the main actor with the value, or with why there is none.
+    /// - Returns: a handle, to cancel the command.
+    @discardableResult
+    public func get(
+        completion commandClosure: @escaping @MainActor (Result<CurrentValue, QueueSafeValueError>) -> Void
+    ) -> CommandHandle {
+        commands.get(completion: onMainQueue(commandClosure))
+    }
+
+    /// Replaces the value.
+    ///
+    /// - Parameters:
+    ///   - newValue: the value to set.
+    ///   - commandClosure: called once on the main actor after the command, with the new value or why it was not set.
+    /// - Returns: a handle, to cancel the command.
+    @discardableResult
+    public func set(
+        newValue: Value,
+        completion commandClosure: (@MainActor (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
+    ) -> CommandHandle {
+        commands.set(newValue: newValue, completion: commandClosure.map(onMainQueue))
+    }
+
+    /// Changes the value in place, in a closure that has it to itself.
+    ///
+    /// - Parameters:
+    ///   - accessClosure: called at most once on the main actor, with the value. If it throws, what it changed stays.
+    ///   - commandClosure: called once on the main actor after the command, with the updated value or why it failed.
+    /// - Returns: a handle, to cancel the command.
+    @discardableResult
+    public func set(
+        accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Void,
+        completion commandClosure: (@MainActor (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
+    ) -> CommandHandle {
+        commands.set(
+            accessClosure: { value in try MainActor.assumeIsolated { try accessClosure(&value) } },
+            completion: commandClosure.map(onMainQueue)
+        )
+    }
+
+    /// Changes the value in place and keeps it to the command until `done` is called, on any thread.
+    ///
+    /// - Parameters:
+    ///   - accessClosure: called at most once on the main actor, with the value and `done`. If it throws, the command ends, and
+    ///     what it changed stays.
+    ///   - commandClosure: called once on the main actor after the command, with the updated value or why it failed.
+    /// - Returns: a handle, to cancel the command.
+    @discardableResult
+    public func set(
+        manualCompletion accessClosure:
+            @escaping @MainActor (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
+        completion commandClosure: (@MainActor (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
+    ) -> CommandHandle {
+        commands.set(
+            manualCompletion: { value, done in try MainActor.assumeIsolated { try accessClosure(&value, done) } },
+            completion: commandClosure.map(onMainQueue)
+        )
+    }
+
+    /// Changes the value in place and computes an answer, in a closure that has it to itself.
+    ///
+    /// - Parameters:
+    ///   - accessClosure: called at most once on the main actor, with the value. If it throws, what it changed stays.
+    ///   - completion: called once on the main actor after the command, with what the closure returned or why it failed.
+    /// - Returns: a handle, to cancel the command.
+    @discardableResult
+    public func update<Answer: Sendable>(
+        _ accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Answer,
+        completion: @escaping @MainActor (Result<Answer, QueueSafeValueError>) -> Void
+    ) -> CommandHandle {
+        commands.update(
+            { value in try MainActor.assumeIsolated { try accessClosure(&value) } },
+            completion: onMainQueue(completion)
+        )
+    }
+}
+
+/// A closure of the main actor as one that is called on the main queue only, which is its executor.
+private func onMainQueue<Argument: Sendable>(
+    _ closure: @escaping @MainActor (Argument) -> Void
+) -> @Sendable (Argument) -> Void {
+    { argument in MainActor.assumeIsolated { closure(argument) } }
+}
