@@ -25,7 +25,7 @@ extension SubmittedCommand {
         get async {
             // Only a task that is part of a body can be in a circle. It keeps the queue as long as it is in the graph.
             guard let body = TaskBody.current, let queue = submission.queue else { return await ending.wait {} }
-            nonisolated(unsafe) let word = queue.word
+            nonisolated(unsafe) let word = queue.turns.word
             if unsafe WaitGraph.shared.begin(for: word, thread: 0, body: body) {
                 defer { withExtendedLifetime(queue) {} }
                 return await ending.wait { unsafe WaitGraph.shared.end(for: word, thread: 0, body: body) }
