@@ -94,7 +94,7 @@ extension TurnQueue {
     private func begin(_ command: PendingCommand, of lane: Lane, in waiters: inout WaiterQueue) -> PendingCommand {
         lane.takesTurn()
         command.leave(.started)
-        waiters.remove(command)
+        waiters.remove(command, of: lane)
         return command
     }
 
