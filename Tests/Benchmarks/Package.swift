@@ -20,11 +20,12 @@ let package = Package(
     targets: [
         .target(name: "CMachine"),
         .target(
-            name: "Workloads",
+            name: "Members",
             dependencies: ["CMachine", library, .product(name: "NIOConcurrencyHelpers", package: "swift-nio")]
         ),
-        .executableTarget(name: "Comparison", dependencies: ["CMachine", "Workloads", library]),
-        .executableTarget(name: "InstructionCounts", dependencies: ["CMachine", library]),
+        .target(name: "Workloads", dependencies: ["CMachine", "Members"]),
+        .executableTarget(name: "Comparison", dependencies: ["CMachine", "Members", "Workloads", library]),
+        .executableTarget(name: "InstructionCounts", dependencies: ["CMachine", "Members", library]),
         .executableTarget(
             name: "ThreadSafeValueBenchmarks",
             dependencies: ["Workloads", .product(name: "Benchmark", package: "benchmark")],

@@ -5,7 +5,7 @@
 /// What a lane's block has run in one go, and what is left to do without the turn: to tell callers and listeners, and, when the
 /// block is over, to let go of the commands. Each of these may run any code.
 @safe
-struct Batch<Value> {
+struct Batch {
     /// How many commands it has run.
     private(set) var count = 0
 
@@ -13,12 +13,19 @@ struct Batch<Value> {
     private var ran: PendingCommand.Link?
 
     private var tell: (() -> Void)?
-    private var deliveries: [ChangeBroadcaster<Value>.Delivery] = []
+    private var deliveries: [Delivery] = []
 
     /// Whether somebody waits to hear of what it has run, so that the turn is to be freed before the next command.
     private(set) var isAwaited = false
 
     init() {}
+
+    /// What listeners are to be told.
+    struct Delivery {
+        /// Whether a listener waits for it.
+        let isAwaited: Bool
+        let deliver: () -> Void
+    }
 }
 
 extension Batch {
@@ -30,7 +37,7 @@ extension Batch {
         if let tell { (self.tell, isAwaited) = (tell, true) }
     }
 
-    mutating func append(_ delivery: ChangeBroadcaster<Value>.Delivery) {
+    mutating func append(_ delivery: Delivery) {
         deliveries.append(delivery)
         if delivery.isAwaited { isAwaited = true }
     }

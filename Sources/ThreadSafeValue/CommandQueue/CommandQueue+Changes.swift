@@ -8,10 +8,10 @@ extension CommandQueue {
     /// Those who listen. Made when somebody does for the first time.
     var listeners: ChangeBroadcaster<Value> {
         storage.listeners.object {
-            let reference = storage.weakReference()
+            let reference = withTurnQueue { $0.weakReference() }
             return ChangeBroadcaster { isListenedTo in
                 let queue = reference.queue
-                queue?.observe(isListenedTo)
+                queue?.turns.observe(isListenedTo)
                 return queue
             }
         }

@@ -9,8 +9,13 @@ public import Dispatch
 extension CommandQueue {
     /// Takes the turn, runs `body` on the calling thread, and waits until the command is completed.
     ///
+    /// - Parameters:
+    ///   - priority: how early it gets its turn.
+    ///   - timeout: for how long it may wait for the turn, in nanoseconds.
+    ///   - isChange: whether the command may change the value.
+    ///   - body: called with the value and what completes the command.
     /// - Returns: the value as `body` left it, or why the command failed.
-    @usableFromInline
+    @inlinable
     func performManually(
         _ priority: CommandPriority,
         _ timeout: UInt64,
@@ -22,20 +27,18 @@ extension CommandQueue {
             return .failure(failure)
         }
         var ending: Ending?
-        let (updated, outcome) = hold(copying: true, body) { _ in
-            let waited = Ending()
-            ending = waited
-            // The thread that waits keeps the storage, and no other thread does: it may be the only one that may let the value go.
-            let storage = unsafe Unmanaged.passUnretained(storage)
-            return { outcome in
-                unsafe Self.giveDetachedTurnBack(in: storage, afterChange: isChange)
-                waited.set(outcome)
-            }
+        // A copy, made here and not on the thread that completes the command. Nobody can change the value before.
+        let result = hold { value, done in
+            try body(&value, done)
+            return value
+        } detach: { completion, _ in
+            ending = detach(completion, afterChange: isChange)
         }
-        if outcome != nil { giveTurnBack(of: thread, afterChange: isChange) }
-        let ended = outcome ?? ending!.wait()
-        ended.report(for: Value.self)
-        return ended.result(updated!)
+        guard let ending else {
+            giveTurnBack(of: thread, afterChange: isChange)
+            return result
+        }
+        return ending.wait(for: Value.self).map(Result.failure) ?? result
     }
 
     /// Runs `body` with the turn of the calling thread, for a lane.
@@ -46,55 +49,94 @@ extension CommandQueue {
     ///   - completion: called on the target queue with the result, when the command is completed and the turn is free.
     ///   - target: the queue of the lane.
     /// - Returns: how the closure left the turn.
-    @usableFromInline
+    @inlinable
     func runManually(
         isChange: Bool,
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
-        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
+        completion tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         on target: DispatchQueue
     ) -> PendingCommand.Ending where Value: Sendable {
-        // A copy that nobody wants would make the next change copy the value too.
-        let (updated, outcome) = hold(copying: completion != nil, body) { updated in
-            { outcome in
-                giveTurnBack(of: TurnWord.detached, afterChange: isChange)
-                outcome.report(for: Value.self)
-                guard let completion, let updated else { return }
-                target.async { completion(outcome.result(updated)) }
+        guard let tell else {
+            // No copy: it would make the next change copy the value too.
+            var isDetached = false
+            _ = hold(body) { completion, _ in
+                detach(completion, afterChange: isChange) { _ in }
+                isDetached = true
             }
+            return isDetached ? .detached : .complete(isChange: isChange, tell: nil)
         }
-        guard let outcome else { return .detached }
-        outcome.report(for: Value.self)
-        guard let completion, let updated else { return .complete(isChange: isChange, tell: nil) }
-        return .complete(isChange: isChange) { completion(outcome.result(updated)) }
+        var isDetached = false
+        let result = hold { value, done in
+            try body(&value, done)
+            return value
+        } detach: { completion, result in
+            detach(completion, afterChange: isChange) { failure in
+                target.async { tell(failure.map(Result.failure) ?? result) }
+            }
+            isDetached = true
+        }
+        return isDetached ? .detached : .complete(isChange: isChange) { tell(result) }
     }
 
-    /// Runs the closure of a command with the turn, and leaves the turn to the command if that is not complete then.
+    /// Runs the closure of a command with the turn.
     ///
     /// - Parameters:
-    ///   - isCopying: whether to copy the value as the closure leaves it: here, and not on the thread that completes the
-    ///     command. Nobody can change the value before.
     ///   - body: the closure.
-    ///   - makeFinish: called with the copy if the command is not complete. What it returns gives the turn back when the
-    ///     command is completed, on the thread that completes it.
-    /// - Returns: the copy, and how the command has ended, if it has.
-    private func hold(
-        copying isCopying: Bool,
-        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
-        makeFinish: (Value?) -> (ManualCompletion.Outcome) -> Void
-    ) -> (updated: Value?, outcome: ManualCompletion.Outcome?) {
-        // When this function is over, only `done` keeps it.
-        let completion = ManualCompletion()
-        do {
-            try unsafe body(&value.pointee) { completion.complete(.done) }
-        } catch {
-            completion.fail(error)
+    ///   - detach: called with the result of the closure if the command is not complete then.
+    /// - Returns: the result of the closure.
+    @inlinable
+    func hold<Success>(
+        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Success,
+        detach: (ManualCompletion, Result<Success, QueueSafeValueError>) -> Void
+    ) -> Result<Success, QueueSafeValueError> {
+        // When this function is over, only `done` keeps it. It is made to be shared.
+        nonisolated(unsafe) let completion = ManualCompletion.make()
+        let result = run { value in try body(&value) { unsafe completion.complete() } }
+        switch result {
+        // A command whose closure throws is over, completed or not.
+        case .failure: unsafe completion.complete()
+        case .success: if unsafe !completion.isComplete { unsafe detach(completion, result) }
         }
-        let updated = unsafe isCopying ? value.pointee : nil
-        if let outcome = completion.outcome { return (updated, outcome) }
-        let finish = makeFinish(updated)
+        return result
+    }
+
+    /// Leaves the turn to a command that is not complete, while the thread goes on.
+    ///
+    /// - Parameters:
+    ///   - completion: the end of the command.
+    ///   - isChange: whether the command may change the value.
+    ///   - tell: called when the command is completed, on the thread that completes it, with why it failed, if it did.
+    @usableFromInline
+    func detach(
+        _ completion: ManualCompletion,
+        afterChange isChange: Bool,
+        then tell: @escaping ManualCompletion.Finish
+    ) {
         moveTurn(to: TurnWord.detached)
-        completion.closureReturned(finish: finish)
-        return (updated, nil)
+        completion.closureReturned { failure in
+            giveTurnBack(of: TurnWord.detached, afterChange: isChange)
+            failure?.reportedOfManualCommand(for: Value.self)
+            tell(failure)
+        }
+    }
+
+    /// Leaves the turn to a command that is not complete, while the calling thread waits.
+    ///
+    /// - Parameters:
+    ///   - completion: the end of the command.
+    ///   - isChange: whether the command may change the value.
+    /// - Returns: where to wait for the end.
+    @usableFromInline
+    func detach(_ completion: ManualCompletion, afterChange isChange: Bool) -> Ending {
+        let ending = Ending()
+        // The thread that waits keeps the storage, and no other thread does: it may be the only one that may let the value go.
+        let storage = unsafe Unmanaged.passUnretained(storage)
+        moveTurn(to: TurnWord.detached)
+        completion.closureReturned { failure in
+            unsafe Self.giveDetachedTurnBack(in: storage, afterChange: isChange)
+            ending.set(failure)
+        }
+        return ending
     }
 
     // Not inlined, so that the caller has no reference to the storage when this has returned.
@@ -109,40 +151,42 @@ extension CommandQueue {
     }
 }
 
-extension ManualCompletion.Outcome {
-    /// Reports a `done` that was dropped.
-    fileprivate func report(for valueType: any Any.Type) {
-        if case .dropped = self {
-            QueueSafeValueError.completionDropped.reported(for: valueType, "a command with `done`")
-        }
+/// Where a thread waits for the end of its manual command.
+@usableFromInline
+struct Ending: Sendable {
+    private enum Outcome {
+        case pending
+        case over(QueueSafeValueError?)
     }
 
-    /// The result of a command that left `value` and ended so.
-    fileprivate func result<Value>(_ value: Value) -> Result<Value, QueueSafeValueError> {
-        switch self {
-        case .done: .success(value)
-        case .dropped: .failure(.completionDropped)
-        case .failed(let error): .failure(.unexpected(error: error))
+    private let parker = ThreadWaiter.current.parker!
+    private let outcome = Protected(Outcome.pending)
+
+    func set(_ failure: QueueSafeValueError?) {
+        // Once it is set, the thread may be gone; the parker is kept.
+        let parker = parker
+        outcome.write(.over(failure))
+        parker.wake()
+    }
+
+    /// Waits until it is set.
+    ///
+    /// - Parameter valueType: the type of the value.
+    /// - Returns: why the command failed, if it did.
+    @usableFromInline
+    func wait(for valueType: any Any.Type) -> QueueSafeValueError? {
+        while true {
+            if case .over(let failure) = outcome.wrappedValue {
+                return failure?.reportedOfManualCommand(for: valueType)
+            }
+            parker.park()
         }
     }
 }
 
-/// Where a thread waits for the end of its manual command.
-private struct Ending: Sendable {
-    private let parker = ThreadWaiter.current.parker!
-    private let outcome = Protected<ManualCompletion.Outcome?>(nil)
-
-    func set(_ outcome: ManualCompletion.Outcome) {
-        // Once it is set, the thread may be gone; the parker is kept.
-        let parker = parker
-        self.outcome.write(outcome)
-        parker.wake()
-    }
-
-    func wait() -> ManualCompletion.Outcome {
-        while true {
-            if let outcome = outcome.wrappedValue { return outcome }
-            parker.park()
-        }
+extension QueueSafeValueError {
+    @discardableResult
+    fileprivate func reportedOfManualCommand(for valueType: any Any.Type) -> QueueSafeValueError {
+        reported(for: valueType, "a command with `done`")
     }
 }

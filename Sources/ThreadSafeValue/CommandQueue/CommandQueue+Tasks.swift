@@ -107,7 +107,9 @@ extension CommandQueue where Value: Sendable {
             @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (PendingCommand.Ending, (() -> Void)?)
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
+        // A wait that ends is in no circle for ever.
         let isEndless = deadline == .never
+        let resource = storage.turns.resource
         if isEndless, WaitGraph.shared.begin(for: resource, thread: 0, body: body) != nil {
             return .failure(QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority"))
         }

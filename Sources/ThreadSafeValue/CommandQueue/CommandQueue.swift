@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+public import Dispatch
+
 /// A value and the turns to use it: whoever has the turn has the value to itself.
 ///
 /// *The turn is one atomic word* (`TurnWord`). With nobody else there, taking it and giving it back is one
@@ -101,5 +103,67 @@ extension CommandQueue {
         } catch {
             return .failure(.unexpected(error: error))
         }
+    }
+}
+
+// Slow paths, none of which is generic but where the value itself matters.
+
+extension CommandQueue {
+    /// Calls `body` with all that does not ask for the value.
+    @inline(__always)
+    func withTurnQueue<Answer>(_ body: (TurnQueue) -> Answer) -> Answer {
+        withExtendedLifetime(storage) { body(storage.turns) }
+    }
+
+    /// Takes the turn on the calling thread, and parks it for as long as that takes.
+    ///
+    /// - Parameters:
+    ///   - priority: how early it gets its turn.
+    ///   - timeout: for how long it may wait, in nanoseconds; with 0 it only looks.
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    @usableFromInline
+    func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        takeTurn(priority, until: Deadline(after: timeout))
+    }
+
+    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        withTurnQueue { $0.takeTurn(priority, until: deadline) }
+    }
+
+    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff) -> Attempt {
+        withTurnQueue { $0.tryToTakeTurn(priority, backoff) }
+    }
+
+    func moveTurn(to holder: UInt64) {
+        withTurnQueue { $0.moveTurn(to: holder) }
+    }
+
+    /// Gives back a turn for which somebody waits, or a value that somebody listens to.
+    @usableFromInline
+    func giveTurnBackSlowly(of holder: UInt64, afterChange isChange: Bool) {
+        giveTurnBackCollecting(afterChange: isChange)?.deliver()
+    }
+
+    /// Gives the turn back.
+    ///
+    /// - Returns: whom to tell of a change.
+    func giveTurnBackCollecting(afterChange isChange: Bool) -> ChangeBroadcaster<Value>.Delivery? {
+        withTurnQueue { turns in
+            // A listener that comes after this look is behind the command.
+            let delivery = isChange && turns.turn.isObserved ? recordChange() : nil
+            turns.freeTurn()
+            return delivery
+        }
+    }
+
+    /// Puts a command in line for its target queue and returns at once: see `TurnQueue`.
+    @usableFromInline
+    func submit(
+        _ priority: CommandPriority,
+        in target: DispatchQueue,
+        evenIfFull: Bool = false,
+        work: @escaping PendingCommand.Work
+    ) -> Result<CommandHandle, QueueSafeValueError> {
+        withTurnQueue { $0.submit(priority, in: target, evenIfFull: evenIfFull, work: work) }
     }
 }

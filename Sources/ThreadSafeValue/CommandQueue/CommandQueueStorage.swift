@@ -19,7 +19,7 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, CommandQueueState> 
             unsafe CommandQueueState.waiters(state).deinitialize(count: 1)
         }
         let _: ChangeBroadcaster<Value>? = listeners.takeObject()
-        let _: QueueReference? = reference.takeObject()
+        let _: QueueReference? = word(3).takeObject()
     }
 }
 
@@ -94,11 +94,10 @@ extension CommandQueueStorage {
     @inlinable
     var word: AtomicWord { word(0) }
 
-    var bargingDeadline: AtomicWord { word(1) }
-
-    var submitters: AtomicWord { word(2) }
-
-    var reference: AtomicWord { word(3) }
+    /// All that does not ask for the value.
+    var turns: TurnQueue {
+        unsafe withUnsafeMutablePointerToElements { unsafe TurnQueue(owner: self, state: $0) }
+    }
 
     var listeners: AtomicWord { word(4) }
 
@@ -112,24 +111,6 @@ extension CommandQueueStorage {
     var value: UnsafeMutablePointer<Value> {
         unsafe withUnsafeMutablePointerToHeader { unsafe $0 }
     }
-
-    var policy: HandoffPolicy {
-        unsafe withUnsafeMutablePointerToElements { unsafe $0.pointer(to: \.policy).unsafelyUnwrapped.pointee }
-    }
-
-    /// Runs `body` under the lock.
-    func withWaiters<Answer>(_ body: (inout WaiterQueue) -> Answer) -> Answer {
-        unsafe withUnsafeMutablePointerToElements { state in
-            unsafe PlatformLock.Storage.lock(CommandQueueState.lock(state))
-            defer { unsafe PlatformLock.Storage.unlock(CommandQueueState.lock(state)) }
-            return unsafe body(&CommandQueueState.waiters(state).pointee)
-        }
-    }
-
-    /// What handles and timers keep instead of this.
-    func weakReference() -> QueueReference {
-        reference.object { QueueReference(to: self) }
-    }
 }
 
 // Reflection would read the value without the turn.
@@ -139,40 +120,22 @@ extension CommandQueueStorage: CustomReflectable {
 }
 
 extension CommandQueueStorage: AnyCommandQueue {
-    var resource: WaitGraph.Resource { CommandQueue(storage: self).resource }
-
     var valueType: any Any.Type { Value.self }
-
-    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
-        CommandQueue(storage: self).takeTurn(priority, until: deadline)
-    }
 
     func giveTurnBack(afterChange isChange: Bool) -> () -> Void {
         let delivery = CommandQueue(storage: self).giveTurnBackCollecting(afterChange: isChange)
         return { delivery?.deliver() }
     }
 
-    func cancel(_ command: PendingCommand) -> DispatchQueue? {
-        CommandQueue(storage: self).cancel(command)
-    }
-
-    func state(of command: PendingCommand) -> PendingCommand.State {
-        withWaiters { _ in command.currentState }
-    }
-
-    func timerFired() {
-        CommandQueue(storage: self).update { waiters, _ in waiters.timerFired() }
-    }
-
-    func observe(_ isObserved: Bool) {
-        CommandQueue(storage: self).update { waiters, _ in waiters.isObserved = isObserved }
+    func recordChange() -> Batch.Delivery? {
+        CommandQueue(storage: self).recordChange().map { .init(isAwaited: $0.isAwaited, deliver: $0.deliver) }
     }
 
     /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has gone.
     private func dismissWaiters() {
         let lanes = unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.waiters($0).pointee.allLanes }
         // With the lock also if nothing waits, so that handles see the states that the queue has left.
-        let reference: QueueReference? = reference.object()
+        let reference: QueueReference? = word(3).object()
         let refused = reference?.end { lanes.map { $0.removeAll(.refused) } } ?? []
         let listeners: ChangeBroadcaster<Value>? = listeners.object()
         listeners?.finish()

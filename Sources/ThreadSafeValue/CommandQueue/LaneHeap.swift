@@ -22,6 +22,7 @@ extension LaneHeap {
         switch (lane.place, belongs) {
         case (nil, false): return
         case (nil, true):
+            lane.place = lanes.count
             lanes.append(lane)
             moveUp(lane, from: lanes.count - 1)
         case (let place?, true):
@@ -31,6 +32,7 @@ extension LaneHeap {
             lane.place = nil
             let last = lanes.removeLast()
             guard last !== lane else { return }
+            put(last, at: place)
             moveUp(last, from: place)
             if let place = last.place { moveDown(last, from: place) }
         }
@@ -51,7 +53,7 @@ extension LaneHeap {
             put(lanes[(place - 1) / 2], at: place)
             place = (place - 1) / 2
         }
-        put(lane, at: place)
+        if place != start { put(lane, at: place) }
     }
 
     private mutating func moveDown(_ lane: Lane, from start: Int) {
@@ -64,7 +66,7 @@ extension LaneHeap {
             put(lanes[child], at: place)
             place = child
         }
-        put(lane, at: place)
+        if place != start { put(lane, at: place) }
     }
 
     private func precedes(_ lane: Lane, _ other: Lane) -> Bool {

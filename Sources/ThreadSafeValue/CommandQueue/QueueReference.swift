@@ -6,31 +6,20 @@ import Dispatch
 
 /// A command queue, whatever its value, as the handles of its commands, the timers and the listeners see it.
 protocol AnyCommandQueue: AnyObject {
-    /// The turn, as something that is waited for.
-    var resource: WaitGraph.Resource { get }
-
     var valueType: any Any.Type { get }
 
-    /// Takes the turn on the calling thread, if that is possible in time.
-    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError?
+    /// The turn, and the line for it. Keep the queue while you use it.
+    var turns: TurnQueue { get }
 
     /// Gives the turn of the calling thread back.
     ///
     /// - Returns: what tells those who listen, when the caller has given all its turns back.
     func giveTurnBack(afterChange isChange: Bool) -> () -> Void
 
-    /// Takes a command out of the line, unless it has begun.
+    /// Notes for those who listen how a command has left the value; only with the turn.
     ///
-    /// - Returns: the target queue, where its caller is to be told; `nil` if it was too late.
-    func cancel(_ command: PendingCommand) -> DispatchQueue?
-
-    func state(of command: PendingCommand) -> PendingCommand.State
-
-    /// The time of the successor is over.
-    func timerFired()
-
-    /// The first listener has come, or the last one has gone.
-    func observe(_ isObserved: Bool)
+    /// - Returns: what to tell them, without the turn.
+    func recordChange() -> Batch.Delivery?
 }
 
 /// What handles and timers keep instead of the queue, which goes away while they are kept.
@@ -52,7 +41,7 @@ final class QueueReference: @unchecked Sendable {
 
 extension QueueReference {
     func state(of command: PendingCommand) -> PendingCommand.State {
-        if let queue { return queue.state(of: command) }
+        if let queue { return withExtendedLifetime(queue) { queue.turns.state(of: command) } }
         while true {
             if let state = lock.around({ isOver ? command.currentState : nil }) { return state }
             // The queue's `deinit` has begun, on another thread, and comes here first.
@@ -74,7 +63,7 @@ extension QueueReference: TimerTarget {
     @inline(never)
     func timerFired() -> Unmanaged<AnyObject>? {
         guard let queue else { return nil }
-        queue.timerFired()
+        queue.turns.timerFired()
         return unsafe .passRetained(queue)
     }
 }

@@ -33,6 +33,7 @@ extension TurnWord {
     static var idle: UInt64 { 0 }
 
     /// The holder of a manual command whose closure has returned: no thread, until its `done` is called.
+    @inlinable
     static var detached: UInt64 { 1 << 8 }
 
     /// The calling thread, as a holder. It is also the whole word of a turn that this thread has alone.

@@ -162,6 +162,11 @@ extension WaiterQueue {
     /// Takes a command out of the line.
     package mutating func remove(_ command: PendingCommand) {
         guard let lane = unsafe command.lane else { return threads.remove(command) }
+        remove(command, of: lane)
+    }
+
+    /// Takes a command out of its lane.
+    mutating func remove(_ command: PendingCommand, of lane: Lane) {
         lane.remove(command)
         laneCommandCount -= 1
         lanes.update(lane)

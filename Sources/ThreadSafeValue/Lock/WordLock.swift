@@ -70,8 +70,8 @@ extension WordLock {
 extension WordLock.Storage {
     @inlinable
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
-        unsafe storage.pointer(to: \.word).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
-        unsafe storage.pointer(to: \.queue).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
+        unsafe word(storage).storage.initialize(to: AtomicWord.zero)
+        unsafe queue(storage).storage.initialize(to: AtomicWord.zero)
     }
 
     @inlinable
@@ -162,16 +162,16 @@ extension WordLock.Storage {
     }
 
     // Addresses, and not `&storage.pointee.word`: that would be an access to the whole member, and several threads must
-    // not have one at once.
+    // not have one at once. Without key paths, each of which takes hundreds of instructions in a debug build.
 
     @inlinable
     static func word(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
-        unsafe AtomicWord(storage.pointer(to: \.word).unsafelyUnwrapped)
+        unsafe AtomicWord(UnsafeMutableRawPointer(storage).assumingMemoryBound(to: AtomicWord.Storage.self))
     }
 
     @inlinable
     static func queue(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
-        unsafe AtomicWord(storage.pointer(to: \.queue).unsafelyUnwrapped)
+        unsafe AtomicWord(word(storage).storage + 1)
     }
 }
 

@@ -9,8 +9,8 @@
 @safe
 @usableFromInline
 struct ProtectedLock {
-    @usableFromInline
-    var lock: PlatformLock.Storage
+    // The words stand first, so that all is found without key paths: in a debug build each of those takes hundreds of
+    // instructions.
 
     /// A set of `AwaitedChange` bits. Changed atomically by any thread, read by the one that holds the lock.
     @usableFromInline
@@ -19,6 +19,10 @@ struct ProtectedLock {
     /// The address of the `WaiterTable`, or zero. Set once, by the first that needs it.
     @usableFromInline
     var table: AtomicWord.Storage
+
+    /// The lock of the value.
+    @usableFromInline
+    var lock: PlatformLock.Storage
 }
 
 /// Which kinds of waiters a protected value has.
@@ -36,26 +40,32 @@ extension ProtectedLock {
     /// Makes a lock that nobody holds of fresh memory, at its final place.
     @inlinable
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
+        assert(MemoryLayout<PlatformLock.Storage>.alignment <= MemoryLayout<AtomicWord.Storage>.alignment)
+        unsafe awaited(storage).storage.initialize(to: AtomicWord.zero)
+        unsafe table(storage).storage.initialize(to: AtomicWord.zero)
         unsafe PlatformLock.Storage.initialize(lock(storage))
-        unsafe storage.pointer(to: \.awaited).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
-        unsafe storage.pointer(to: \.table).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
     }
 
     // Addresses, as in the lock itself: several threads must not access one member at once.
 
     @inlinable
     static func lock(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<PlatformLock.Storage> {
-        unsafe storage.pointer(to: \.lock).unsafelyUnwrapped
+        unsafe UnsafeMutableRawPointer(words(storage) + 2).assumingMemoryBound(to: PlatformLock.Storage.self)
     }
 
     @inlinable
     static func awaited(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
-        unsafe AtomicWord(storage.pointer(to: \.awaited).unsafelyUnwrapped)
+        unsafe AtomicWord(words(storage))
     }
 
     @inlinable
     static func table(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
-        unsafe AtomicWord(storage.pointer(to: \.table).unsafelyUnwrapped)
+        unsafe AtomicWord(words(storage) + 1)
+    }
+
+    @inlinable
+    static func words(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<AtomicWord.Storage> {
+        unsafe UnsafeMutableRawPointer(storage).assumingMemoryBound(to: AtomicWord.Storage.self)
     }
 }
 

@@ -78,7 +78,11 @@ extension ProtectedStorage {
     /// Gives the lock back after an access that may have changed the value: every such access ends here.
     @inlinable
     func commit() {
-        if hasWaiters { commitNotifying() } else { unlock() }
+        // One look for both, as each costs a debug build a generic call.
+        unsafe withUnsafeMutablePointerToElements { lock in
+            if unsafe ProtectedLock.awaited(lock).load() != 0 { return commitNotifying() }
+            unsafe PlatformLock.Storage.unlock(ProtectedLock.lock(lock))
+        }
     }
 
     /// Whether a thread or task waits for a change; only with the lock.

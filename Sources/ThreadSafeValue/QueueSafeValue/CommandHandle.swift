@@ -82,7 +82,7 @@ extension CommandHandle {
         _ tell: (_ target: DispatchQueue, @escaping () -> Void) -> Void
     ) -> (isEnded: Bool, queue: AnyObject?) {
         guard let accepted, let queue = accepted.reference.queue else { return (false, nil) }
-        guard let target = queue.cancel(accepted.command) else { return (false, queue) }
+        guard let target = queue.turns.cancel(accepted.command) else { return (false, queue) }
         if let answer = accepted.command.refuse(error) { tell(target, answer) }
         return (true, queue)
     }

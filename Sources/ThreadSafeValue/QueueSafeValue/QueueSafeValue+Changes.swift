@@ -45,7 +45,7 @@ extension QueueSafeValue where Value: Sendable {
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
         guard startsWithCurrentValue else { return changes(buffering: buffering) }
-        let (listeners, reference) = (queue.listeners, queue.storage.weakReference())
+        let (listeners, reference) = (queue.listeners, queue.withTurnQueue { $0.weakReference() })
         return ValueChanges(of: listeners, buffering: buffering) { listener in
             guard let queue = reference.queue else { return listeners.remove(listener) }
             CommandQueue<Value>(of: queue).start(listener)

@@ -9,7 +9,7 @@ extension QueueSafeValue {
     ///
     /// - Complexity: O(1).
     public var pendingCommandCount: Int {
-        queue.storage.withWaiters { $0.count }
+        queue.withTurnQueue { $0.withWaiters { $0.count } }
     }
 
     /// How many commands of one priority wait for their turn.
@@ -18,7 +18,7 @@ extension QueueSafeValue {
     /// - Returns: a snapshot, as ``pendingCommandCount``.
     /// - Complexity: O(number of target queues that have commands).
     public func pendingCommandCount(_ priority: CommandPriority) -> Int {
-        queue.storage.withWaiters { $0.count(of: priority) }
+        queue.withTurnQueue { $0.withWaiters { $0.count(of: priority) } }
     }
 
     /// Cancels all commands that wait for their turn, be it as threads, in tasks or for target queues.
@@ -31,7 +31,7 @@ extension QueueSafeValue {
     /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.
     @discardableResult
     public func cancelAllPendingCommands() -> Int {
-        queue.cancelAll(nil)
+        queue.withTurnQueue { $0.cancelAll(nil) }
     }
 
     /// Cancels all commands of one priority that wait for their turn.
@@ -41,6 +41,6 @@ extension QueueSafeValue {
     /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.
     @discardableResult
     public func cancelAllPendingCommands(_ priority: CommandPriority) -> Int {
-        queue.cancelAll(priority)
+        queue.withTurnQueue { $0.cancelAll(priority) }
     }
 }

@@ -9,7 +9,7 @@ extension QueueSafeValue {
     /// ``resume()``: when nobody holds the value any more who could call it, its pending commands answer
     /// ``QueueSafeValueError/valueContainerDeinited``. A `wait` on the thread that is to resume would wait for ever.
     public func suspend() {
-        queue.suspend()
+        queue.withTurnQueue { $0.suspend() }
     }
 
     /// Takes back one `suspend()`; after the last, the commands that wait go on.
@@ -17,6 +17,6 @@ extension QueueSafeValue {
     /// - Returns: success, or ``QueueSafeValueError/notSuspended`` if there is nothing to take back.
     @discardableResult
     public func resume() -> Result<Void, QueueSafeValueError> {
-        queue.resume() ? .success(()) : .failure(.notSuspended.reported(for: Value.self, "resume()"))
+        queue.withTurnQueue { $0.resume() } ? .success(()) : .failure(.notSuspended.reported(for: Value.self, "resume()"))
     }
 }

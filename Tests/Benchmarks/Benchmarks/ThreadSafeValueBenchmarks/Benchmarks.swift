@@ -9,7 +9,7 @@ import Workloads
 ///
 /// It holds no contests: those need threads on cores of their own, and contestants in turn.
 let benchmarks: @Sendable () -> Void = {
-    for contest in [Contest.changes, .reads, .submissions] {
+    for contest in [Contest.changes, .reads, .lookups, .submissions] {
         for contestant in contest.contestants {
             let operations = contestant.batch ?? 10_000
             Benchmark(

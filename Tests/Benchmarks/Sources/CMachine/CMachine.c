@@ -5,11 +5,11 @@
 #include "CMachine.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #if defined(__linux__)
 #include <malloc.h>
 #include <sched.h>
-#include <sys/resource.h>
 
 // As it was before anybody changed it.
 static cpu_set_t started;
@@ -64,6 +64,17 @@ uint64_t machine_heap_in_use(void) { return 0; }
 
 void machine_use(int64_t number) {
     (void)number;
+}
+
+void machine_work(int64_t steps) {
+    for (int64_t step = 0; step < steps; step++) __asm__ volatile("" : : "r"(step));
+}
+
+uint64_t machine_processor_time(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    uint64_t seconds = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+    return seconds * 1000000000 + (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
 double machine_load(void) {

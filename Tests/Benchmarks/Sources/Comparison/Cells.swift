@@ -9,6 +9,8 @@ struct Cells {
     let contestants: [Contestant]
     /// Nanoseconds of each contestant, round by round.
     var times: [[Double]]
+    /// Nanoseconds that all threads of the process had a processor for an operation.
+    var processorTimes: [[Double]]
     /// Of all contestants, and how many of them something else disturbed.
     var rounds = 0
     var disturbedRounds = 0
@@ -16,6 +18,13 @@ struct Cells {
     init(contestants: [Contestant]) {
         self.contestants = contestants
         times = contestants.map { _ in [] }
+        processorTimes = times
+    }
+
+    /// What is compared.
+    enum Measure {
+        case time
+        case processorTime
     }
 
     /// Whether a contestant of this name took part.
@@ -23,17 +32,31 @@ struct Cells {
         contestants.contains { $0.name == name }
     }
 
-    func time(of name: String) -> Double {
-        times(of: name).median
+    func time(of name: String, _ measure: Measure = .time) -> Double {
+        times(of: name, measure).median
     }
 
-    /// How the times of two contestants compare, round by round.
-    func ratio(of name: String, to peer: String) -> Ratio {
-        Ratio(zip(times(of: name), times(of: peer)).map { $0 / $1 })
+    /// The time of whichever of several contestants is the fastest, in each round anew.
+    func bestTime(of names: [String], _ measure: Measure = .time) -> Double {
+        bestTimes(of: names, measure).median
     }
 
-    private func times(of name: String) -> [Double] {
-        times[contestants.firstIndex { $0.name == name }!]
+    /// How the times of a contestant and of the best of others compare, round by round.
+    func ratio(of name: String, toBestOf peers: [String], _ measure: Measure = .time) -> Ratio {
+        Ratio(zip(times(of: name, measure), bestTimes(of: peers, measure)).map { $0 / $1 })
+    }
+
+    private func times(of name: String, _ measure: Measure) -> [Double] {
+        let index = contestants.firstIndex { $0.name == name }!
+        return switch measure {
+        case .time: times[index]
+        case .processorTime: processorTimes[index]
+        }
+    }
+
+    private func bestTimes(of names: [String], _ measure: Measure) -> [Double] {
+        let all = names.map { times(of: $0, measure) }
+        return all[0].indices.map { round in all.map { $0[round] }.min()! }
     }
 }
 

@@ -20,8 +20,8 @@ struct Chart {
     var svg: String {
         var y = 64.0
         var body = ""
-        for (contest, setting, cells) in report.contests {
-            body += text(10, y, "\(contest.name), \(setting.name)", "title")
+        for (title, cells) in report.contests {
+            body += text(10, y, title, "title")
             y += 8
             for contestant in cells.contestants {
                 body += bar(y, contestant, cells)
@@ -50,7 +50,7 @@ struct Chart {
         let time = cells.time(of: contestant.name)
         let width = x(time) - Self.left
         let peer = cells.contestants.first { !$0.isOurs } ?? contestant
-        let ratio = cells.ratio(of: contestant.name, to: peer.name).median.ratio
+        let ratio = cells.ratio(of: contestant.name, toBestOf: [peer.name]).median.ratio
         let label = peer.name == contestant.name ? time.time : "\(time.time) · \(ratio) ×"
         let style = contestant.isOurs ? "ours" : "peer"
         return """

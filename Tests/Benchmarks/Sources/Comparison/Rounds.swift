@@ -16,25 +16,40 @@ struct Effort {
     /// How long a round is for threads that have a core each, and for those that share one, in nanoseconds.
     var roundTime: UInt64
     var sharedRoundTime: UInt64
+    /// Rounds of so many threads that each runs seldom: longer, and fewer.
+    var multitudeRounds: Int
+    var multitudeRoundTime: UInt64
+    var longestWaitTime: UInt64
 
     static let full = Effort(
         rounds: 41,
         latencies: 300,
         pendingRounds: 7,
         roundTime: 10_000_000,
-        sharedRoundTime: 60_000_000
+        sharedRoundTime: 60_000_000,
+        multitudeRounds: 15,
+        multitudeRoundTime: 200_000_000,
+        longestWaitTime: 1_000_000_000
     )
     static let quick = Effort(
-        rounds: 11,
-        latencies: 40,
-        pendingRounds: 2,
+        rounds: 5,
+        latencies: 10,
+        pendingRounds: 1,
         roundTime: 6_000_000,
-        sharedRoundTime: 20_000_000
+        sharedRoundTime: 20_000_000,
+        multitudeRounds: 2,
+        multitudeRoundTime: 50_000_000,
+        longestWaitTime: 200_000_000
     )
 
+    func rounds(in setting: Setting) -> Int {
+        setting == .multitude ? multitudeRounds : rounds
+    }
+
     func roundTime(of contestant: Contestant, in setting: Setting) -> UInt64 {
+        if setting == .multitude { return multitudeRoundTime }
         // Several batches must fit in.
-        setting.sharesCores || contestant.batch != nil ? sharedRoundTime : roundTime
+        return setting.sharesCores || contestant.batch != nil ? sharedRoundTime : roundTime
     }
 
     /// How often a round is tried again because something else ran on a core of its threads.
@@ -46,13 +61,14 @@ extension Cells {
     init(of contestants: [Contestant], in setting: Setting, _ effort: Effort) {
         self.init(contestants: contestants)
         // The first round warms up.
-        for round in 0...effort.rounds {
+        for round in 0...effort.rounds(in: setting) {
             for place in contestants.indices {
                 // Nobody is always first, or always after the same one.
                 let index = (place + round) % contestants.count
                 let time = contestants[index].round(in: setting, effort)
                 guard round > 0 else { continue }
                 times[index].append(time.nanosecondsPerOperation)
+                processorTimes[index].append(time.processorNanosecondsPerOperation)
                 rounds += 1
                 if time.isDisturbed { disturbedRounds += 1 }
             }
@@ -63,6 +79,8 @@ extension Cells {
 /// How fast all threads together were.
 private struct Time {
     var nanosecondsPerOperation: Double
+    /// What all threads of the process took, those of queues and tasks too.
+    var processorNanosecondsPerOperation: Double
     /// Whether a thread that should have had a core for itself had to share it.
     var isDisturbed: Bool
 }
@@ -79,6 +97,7 @@ extension Contestant {
     private func attempt(in setting: Setting, for time: UInt64) -> Time {
         let round = prepare(setting)
         let stillCounting = Atomic(setting.threads)
+        let processorTime = machine_processor_time()
         let shares = onThreads(in: setting) { start in
             let window = Window(start: start + time / 6, end: start + time)
             return share(of: round, in: window) { isThrough in
@@ -86,12 +105,14 @@ extension Contestant {
                 return stillCounting.load(ordering: .relaxed) > 0
             }
         }
+        let processorTimeTaken = machine_processor_time() - processorTime
+        let operations = shares.map(\.operations).reduce(0, +)
         if let changes = round.changes {
-            let operations = shares.map(\.operations).reduce(0, +)
             precondition(changes() == operations, "\(name) lost changes: \(changes()) of \(operations).")
         }
         return Time(
             nanosecondsPerOperation: Double(time - time / 6) / shares.map(\.counted).reduce(0, +),
+            processorNanosecondsPerOperation: Double(processorTimeTaken) / Double(operations),
             isDisturbed: !setting.sharesCores && shares.contains { $0.preemptions > 0 }
         )
     }

@@ -3,19 +3,23 @@
 //
 
 import CMachine
+import Dispatch
 import Foundation
+import Members
 import ThreadSafeValue
 
-/// Does one thing many times, for a tool that counts what the processor executes.
+/// Calls one method many times, for a tool that counts what the processor executes.
 ///
 ///     InstructionCounts [NAME COUNT]
 ///
-/// Without arguments it prints the names. Nothing competes: a tool of that kind runs one thread at a time.
+/// Without arguments it prints the names, and beside each how many calls are enough to tell one instruction of a call from the
+/// noise, or one in a thousand. Nothing competes: a tool of that kind runs one thread at a time.
 @main
 struct InstructionCounts {
     static func main() {
         guard CommandLine.arguments.count == 3, let count = Int(CommandLine.arguments[2]) else {
-            return print(paths.map(\.name).joined(separator: "\n"))
+            for path in paths { print(path.name, path.calls) }
+            return
         }
         // The C library has short cuts for a process of one thread.
         let thread = Thread { while true { sleep(1_000) } }
@@ -23,147 +27,79 @@ struct InstructionCounts {
         paths.first { $0.name == CommandLine.arguments[1] }!.run(count)
     }
 
-    // Made by others, as far as the compiler sees: it counts the references to a value that it has not seen made.
-    private static let queueSafe = QueueSafeValue(value: 0)
-    private static let protected = Protected(0)
-    private static let state = State()
-    private static let others = (Protected(0), Protected(0))
-    private static let listened = Protected(0)
-    private static let changes = listened.changes
-    private static let names = Protected(["a": 1, "b": 2, "c": 3])
-
-    private static let paths: [(name: String, run: @Sendable (Int) -> Void)] = [
-        ("loop", { loop($0) }),
-        ("wait.highestPriority.set{}", { set(queueSafe, $0) }),
-        ("wait.highestPriority.get()", { get(queueSafe, $0) }),
-        ("Protected.read{}", { read(protected, $0) }),
-        ("Protected.write{}", { write(protected, $0) }),
-        ("one-Protected.write{}", { writeByCalls(protected, $0) }),
-        ("Protected(0).write{},end", { live($0) }),
-        ("@Protected+=1", { add(to: state, $0) }),
-        ("$model.count+=1", { addToMember(of: state, $0) }),
-        ("Protected.read{},listened", { count in withExtendedLifetime(changes) { read(listened, count) } }),
-        ("Protected.write{},listened", { count in withExtendedLifetime(changes) { write(listened, count) } }),
-        ("dictionary.read{$0[]}", { look(into: names, $0) }),
-        ("withLocked(2)", { withTwo(protected, others.0, $0) }),
-        ("withLocked(3)", { withThree(protected, others.0, others.1, $0) }),
+    private static let paths = [
+        // Subtracted from the others.
+        change("call", Empty.self),
+        change("wait.highestPriority.set{}", HighestPriority.self),
+        change("wait.lowestPriority.set{}", LowestPriority.self),
+        read("wait.highestPriority.get()", HighestPriority.self),
+        read("wait.highestPriority.map{}", Mapped.self),
+        change("wait(timeout:).set{}", TimedWait.self),
+        change("synced.highestPriority.set{}", Synced.self),
+        change("global.set{}", GlobalValue.self),
+        change("kept-commands.set{}", KeptCommands.self),
+        change("set{current,done}", ManualCompletion.self),
+        submit("async.set{}", AsyncSet.self),
+        submit("async.set{}completion:{}", AsyncSetCompletion.self),
+        submit("async.set{current,done}", AsyncSetDone.self),
+        read("Protected.read{}", ProtectedNumber.self),
+        change("Protected.write{}", ProtectedNumber.self),
+        change("@Protected+=1", WrappedNumber.self),
+        change("$model.count+=1", MemberOfModel.self),
+        read("dictionary.read{$0[]}", ProtectedEntry.self),
+        change("Protected(0).write{},end", ShortLife.self),
+        read("Protected.read{},listened", Listened.self),
+        change("Protected.write{},listened", Listened.self),
+        change("withLocked(2)", TwoLocked.self),
+        change("withLocked(3)", ThreeLocked.self),
+        // For comparison.
+        change("Mutex.withLock{}", MutexNumber.self),
+        read("Mutex.withLock{$0[]}", MutexEntry.self),
+        submit("queue.async{withLock{}}", BlockWithLock.self),
+        submit("queue.async{withLock{}completion()}", BlockWithLockCompletion.self),
     ]
 }
 
-// `machine_use` stands for other work that the compiler does not see; it is in `loop` too, which is subtracted.
+/// What is called, and how often.
+private struct Path: Sendable {
+    let name: String
+    let calls: Int
+    let run: @Sendable (Int) -> Void
+}
+
+// The loops. `machine_use` stands for other work that the compiler does not see.
 extension InstructionCounts {
-    @inline(never)
-    private static func loop(_ count: Int) {
-        for index in 0..<count { machine_use(Int64(index)) }
-    }
-
-    @inline(never)
-    private static func set(_ value: QueueSafeValue<Int>, _ count: Int) {
-        for index in 0..<count {
-            value.wait.highestPriority.set { $0 &+= 1 }
-            machine_use(Int64(index))
-        }
-    }
-
-    @inline(never)
-    private static func get(_ value: QueueSafeValue<Int>, _ count: Int) {
-        for _ in 0..<count {
-            if case .success(let number) = value.wait.highestPriority.get() { machine_use(Int64(number)) }
-        }
-    }
-
-    @inline(never)
-    private static func read(_ value: Protected<Int>, _ count: Int) {
-        for _ in 0..<count { machine_use(Int64(value.read { $0 })) }
-    }
-
-    @inline(never)
-    private static func write(_ value: Protected<Int>, _ count: Int) {
-        for index in 0..<count {
-            value.write { $0 &+= 1 }
-            machine_use(Int64(index))
-        }
-    }
-
-    @inline(never)
-    private static func look(into names: Protected<[String: Int]>, _ count: Int) {
-        for _ in 0..<count { machine_use(Int64(names.read { $0["b"] ?? 0 })) }
-    }
-
-    @inline(never)
-    private static func withTwo(_ first: Protected<Int>, _ second: Protected<Int>, _ count: Int) {
-        for index in 0..<count {
-            withLocked(first, second) { first, second in
-                first &+= 1
-                second &+= 1
+    private static func change<Form: Changing>(_ name: String, _ form: Form.Type) -> Path {
+        Path(name: name, calls: 100_000) { count in
+            let member = Form()
+            for index in 0..<count {
+                member.change()
+                machine_use(Int64(index))
             }
-            machine_use(Int64(index))
         }
     }
 
-    @inline(never)
-    private static func withThree(
-        _ first: Protected<Int>,
-        _ second: Protected<Int>,
-        _ third: Protected<Int>,
-        _ count: Int
-    ) {
-        for index in 0..<count {
-            withLocked(first, second, third) { first, second, third in
-                first &+= 1
-                second &+= 1
-                third &+= 1
+    private static func read<Form: Reading>(_ name: String, _ form: Form.Type) -> Path {
+        Path(name: name, calls: 100_000) { count in
+            let member = Form()
+            for _ in 0..<count { machine_use(Int64(member.read())) }
+        }
+    }
+
+    /// Submits to a queue that is suspended, and then lets it run, so that each run of the program does the same.
+    private static func submit<Form: Submitting>(_ name: String, _ form: Form.Type) -> Path {
+        Path(name: name, calls: 4_000) { count in
+            let queue = DispatchQueue(label: "target")
+            let member = Form(to: queue)
+            let end = DispatchSemaphore(value: 0)
+            queue.suspend()
+            for index in 0..<count {
+                member.submit()
+                machine_use(Int64(index))
             }
-            machine_use(Int64(index))
+            member.submitLast { end.signal() }
+            queue.resume()
+            end.wait()
         }
     }
-
-    // Nothing can be taken out of the loop, and nothing of one turn is known in the next.
-    @inline(never)
-    private static func writeByCalls(_ value: Protected<Int>, _ count: Int) {
-        for index in 0..<count {
-            writeOnce(value)
-            machine_use(Int64(index))
-        }
-    }
-
-    @inline(never)
-    private static func writeOnce(_ value: Protected<Int>) {
-        value.write { $0 &+= 1 }
-    }
-
-    @inline(never)
-    private static func live(_ count: Int) {
-        for index in 0..<count {
-            let value = Protected(index)
-            value.write { $0 &+= 1 }
-            machine_use(Int64(index))
-        }
-    }
-
-    @inline(never)
-    private static func add(to state: State, _ count: Int) {
-        for index in 0..<count {
-            state.count += 1
-            machine_use(Int64(index))
-        }
-    }
-
-    @inline(never)
-    private static func addToMember(of state: State, _ count: Int) {
-        for index in 0..<count {
-            state.$model.count += 1
-            machine_use(Int64(index))
-        }
-    }
-}
-
-private struct State: Sendable {
-    @Protected var count = 0
-    @Protected var model = Model()
-}
-
-private struct Model: Sendable {
-    var count = 0
-    var name = ""
 }

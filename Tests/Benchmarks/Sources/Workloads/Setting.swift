@@ -4,7 +4,7 @@
 
 import CMachine
 
-/// How many threads do the same at once, and where they and the workers of queues run.
+/// How many threads or tasks do the same at once, and where they and the workers of queues run.
 public struct Setting: Sendable, Hashable {
     /// How reports call it.
     public let name: String
@@ -12,14 +12,18 @@ public struct Setting: Sendable, Hashable {
     /// How many threads there are.
     public let threads: Int
 
+    /// How many tasks each thread starts, where tasks do the work.
+    public let tasks: Int
+
     /// One set of cores for each thread in turn: a bit for each core.
     private let threadCores: [UInt64]
     /// Where the threads of dispatch queues and tasks are sent.
     private let workerCores: UInt64
 
-    init(_ name: String, threads: Int, threadCores: [UInt64], workerCores: UInt64) {
+    init(_ name: String, threads: Int, tasks: Int = 1, threadCores: [UInt64], workerCores: UInt64) {
         self.name = name
         self.threads = threads
+        self.tasks = tasks
         self.threadCores = threadCores
         self.workerCores = workerCores
     }
@@ -45,6 +49,26 @@ extension Setting {
         "8 threads on 2 cores",
         threads: 8,
         threadCores: [first, second],
+        workerCores: first | second
+    )
+
+    /// So many threads that few of those which want the value can run.
+    public static let multitude = Setting(
+        "64 threads on 2 cores",
+        threads: 64,
+        threadCores: [first, second],
+        workerCores: first | second
+    )
+
+    /// One task, on a core of its own.
+    public static let oneTask = Setting("1 task", threads: 1, threadCores: [first], workerCores: second)
+
+    /// More tasks than cores.
+    public static let eightTasks = Setting(
+        "8 tasks on 2 cores",
+        threads: 1,
+        tasks: 8,
+        threadCores: [first],
         workerCores: first | second
     )
 

@@ -23,6 +23,12 @@ uint64_t machine_preemptions(void);
 // Uses a number, as far as a compiler can tell that does not see how.
 void machine_use(int64_t number);
 
+// Keeps the processor busy for so many steps.
+void machine_work(int64_t steps);
+
+// The time that all threads of the process have had a processor, in nanoseconds. Zero if the system does not tell.
+uint64_t machine_processor_time(void);
+
 // The load of the last minute.
 double machine_load(void);
 

@@ -18,8 +18,8 @@ struct WatchedValue {
         let lock = unsafe storage.withUnsafeMutablePointerToElements { unsafe CommandQueueState.lock($0) }
         unsafe self.lock = lock
         unsafe word.pointee.role = .turn
-        unsafe storage.bargingDeadline.storage.pointee.role = .deadline(lock)
-        unsafe storage.submitters.storage.pointee.role = .guarded(lock)
+        unsafe storage.turns.bargingDeadline.storage.pointee.role = .deadline(lock)
+        unsafe storage.turns.submitters.storage.pointee.role = .guarded(lock)
     }
 }
 

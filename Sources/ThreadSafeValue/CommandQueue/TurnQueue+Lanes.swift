@@ -2,11 +2,11 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-public import Dispatch
+import Dispatch
 
 // Commands that run on a target queue.
 
-extension CommandQueue {
+extension TurnQueue {
     /// Puts a command in line for its target queue and returns at once.
     ///
     /// - Parameters:
@@ -15,7 +15,6 @@ extension CommandQueue {
     ///   - evenIfFull: whether the bound of the value does not count.
     ///   - work: what to run there, once the command has the turn.
     /// - Returns: the command that was accepted, or why none was; then `work` is never called.
-    @usableFromInline
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
@@ -25,8 +24,8 @@ extension CommandQueue {
         update { waiters, _ in
             if waiters.isFull, !evenIfFull { return .failure(.commandQueueFull) }
             let command = waiters.append(priority, for: target, work: work)
-            storage.submitters.store(storage.submitters.load() | Submitter.currentBits)
-            return .success(CommandHandle(.init(command: command, reference: storage.weakReference())))
+            submitters.store(submitters.load() | Submitter.currentBits)
+            return .success(CommandHandle(.init(command: command, reference: weakReference())))
         }
     }
 
@@ -58,19 +57,19 @@ extension CommandQueue {
 
     /// The block of a lane: runs the lane's commands for as long as they are the front.
     func drain(_ lane: Lane, block: UInt64) {
-        var batch = Batch<Value>()
+        var batch = Batch()
         while let command = takeTurn(for: lane, block: block, after: batch.count) {
             let isOver = run(command, of: lane, &batch)
             batch.tellAll()
             if isOver { break }
             linger()
         }
-        storage.withWaiters { _ in lane.blockReturns() }
+        withWaiters { _ in lane.blockReturns() }
         batch.removeAll()
     }
 }
 
-extension CommandQueue {
+extension TurnQueue {
     /// Takes the turn for a lane whose block runs, if the front is in it, and takes that out of the line.
     ///
     /// - Parameters:
@@ -79,7 +78,7 @@ extension CommandQueue {
     ///   - count: how many commands the block has run.
     /// - Returns: the command to run, with the turn.
     private func takeTurn(for lane: Lane, block: UInt64, after count: Int) -> PendingCommand? {
-        lookForTurn(storage.spinning) { waiters, _, mayLookAgain in
+        lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
             if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: count) {
                 if claimTurn(for: front, in: waiters) { return begin(front, of: lane, in: &waiters) }
@@ -95,21 +94,21 @@ extension CommandQueue {
     private func begin(_ command: PendingCommand, of lane: Lane, in waiters: inout WaiterQueue) -> PendingCommand {
         lane.takesTurn()
         command.leave(.started)
-        waiters.remove(command)
+        waiters.remove(command, of: lane)
         return command
     }
 
     /// Runs commands of a lane until the turn is given back, or detached.
     ///
     /// - Returns: whether the block is over; otherwise it comes again.
-    private func run(_ first: PendingCommand, of lane: Lane, _ batch: inout Batch<Value>) -> Bool {
+    private func run(_ first: PendingCommand, of lane: Lane, _ batch: inout Batch) -> Bool {
         var command = first
         while true {
-            guard case .complete(let isChange, let tell) = command.run(.success(storage)) else {
+            guard case .complete(let isChange, let tell) = command.run(.success(unsafe owner)) else {
                 batch.append(command, tell: nil)
                 return false
             }
-            if isChange, turn.isObserved, let delivery = recordChange() { batch.append(delivery) }
+            if isChange, turn.isObserved, let delivery = unsafe owner.recordChange() { batch.append(delivery) }
             batch.append(command, tell: tell)
             switch takeNext(of: lane, batch) {
             case .command(let next): command = next
@@ -128,7 +127,7 @@ extension CommandQueue {
     /// Keeps the turn for the lane's next command if that is the front, else gives it back.
     ///
     /// If somebody waits to hear of the last command, or nothing waits, the block comes again, and counts as on its way.
-    private func takeNext(of lane: Lane, _ batch: borrowing Batch<Value>) -> Next {
+    private func takeNext(of lane: Lane, _ batch: borrowing Batch) -> Next {
         let isAwaited = batch.isAwaited
         let count = batch.count
         return update { waiters, effects in
@@ -147,7 +146,7 @@ extension CommandQueue {
     /// Looks for a moment, without the turn, whether another command comes: to dispatch a block costs far more than that.
     private func linger() {
         if turn.waiting != 0 { return }
-        var backoff = storage.spinning
+        var backoff = spinning
         while turn.waiting == 0, backoff.pause() {}
         // It seldom comes alone, and each time that the line is looked at holds up those who submit.
         for _ in 0..<64 { pauseSpinning() }

@@ -7,32 +7,34 @@ import Dispatch
 // How the turn goes from one to the next, when the fast path of `perform` does not do. `TurnWord.admission` and `WaiterQueue`
 // decide; this reads, exchanges and performs.
 
-extension CommandQueue {
+extension TurnQueue {
     var turn: TurnWord { TurnWord(bits: word.load()) }
 
     /// The turn in the graph of all waits.
-    var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: Value.self) }
+    var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: unsafe owner.valueType) }
 
     /// Changes the line under its lock, chooses the successor, publishes the line in the turn word, and then performs what
     /// follows.
     ///
     /// - Parameter change: says in the effects whether the turn of the caller is to be freed in the same exchange.
+    /// - Returns: what `change` returned.
     func update<Answer>(_ change: (inout WaiterQueue, inout WaiterQueue.Effects) -> Answer) -> Answer {
         var effects = WaiterQueue.Effects()
-        let answer = storage.withWaiters { waiters in
+        let answer = withWaiters { waiters in
             defer { publish(&waiters, &effects) }
             return change(&waiters, &effects)
         }
         effects.wake?.wake()
         if let lane = effects.dispatch { dispatch(lane) }
         if !effects.probes.isEmpty { effects.probes.forEach(dispatch) }
-        if let time = effects.timer { TimerThread.shared.set(time, for: storage.weakReference()) }
+        if let time = effects.timer { TimerThread.shared.set(time, for: weakReference()) }
         return answer
     }
 
     private func dispatch(_ lane: Lane) {
         let number = lane.blockNumber
-        lane.target.async { drain(lane, block: number) }
+        nonisolated(unsafe) let owner = unsafe owner
+        lane.target.async { unsafe withExtendedLifetime(owner) { drain(lane, block: number) } }
     }
 
     // Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was read.
@@ -42,9 +44,9 @@ extension CommandQueue {
             let holder = effects.freesTurn ? 0 : seen.holder
             waiters.chooseSuccessor(turnIsFree: holder == 0, &effects)
             let deadline = waiters.bargingDeadline.bits
-            let isNewDeadline = storage.bargingDeadline.load() != deadline
-            if isNewDeadline { storage.bargingDeadline.store(deadline) }
-            if waiters.laneCommandCount == 0, storage.submitters.load() != 0 { storage.submitters.store(0) }
+            let isNewDeadline = bargingDeadline.load() != deadline
+            if isNewDeadline { bargingDeadline.store(deadline) }
+            if waiters.laneCommandCount == 0, submitters.load() != 0 { submitters.store(0) }
             let next = waiters.summary(holder: holder)
             // Who sees the word sees the deadline that belongs to it.
             if next == seen, !isNewDeadline { return }
@@ -65,24 +67,9 @@ extension CommandQueue {
 
 // Giving the turn back.
 
-extension CommandQueue {
-    /// Gives back a turn for which somebody waits, or a value that somebody listens to.
-    @usableFromInline
-    func giveTurnBackSlowly(of holder: UInt64, afterChange isChange: Bool) {
-        giveTurnBackCollecting(afterChange: isChange)?.deliver()
-    }
-
-    /// Gives the turn back.
-    ///
-    /// - Returns: whom to tell of a change.
-    func giveTurnBackCollecting(afterChange isChange: Bool) -> ChangeBroadcaster<Value>.Delivery? {
-        // A listener that comes after this look is behind the command.
-        let delivery = isChange && turn.isObserved ? recordChange() : nil
-        freeTurn()
-        return delivery
-    }
-
-    private func freeTurn() {
+extension TurnQueue {
+    /// Frees the turn of the caller.
+    func freeTurn() {
         while true {
             let seen = turn
             if seen.needsSuccessor {
@@ -125,26 +112,15 @@ enum Attempt {
     case refused(QueueSafeValueError)
 }
 
-extension CommandQueue {
-    /// Takes the turn on the calling thread, and parks it for as long as that takes.
-    ///
-    /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - timeout: for how long it may wait, in nanoseconds; with 0 it only looks.
-    /// - Returns: `nil` with the turn, or why there is none to be had.
-    @usableFromInline
-    func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        takeTurn(priority, until: Deadline(after: timeout))
-    }
-
+extension TurnQueue {
     /// Takes the turn on the calling thread, if that is possible in time.
     func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
-        switch tryToTakeTurn(priority, deadline == .passed ? .none : storage.spinning) {
+        switch tryToTakeTurn(priority, deadline == .passed ? .none : spinning) {
         case .taken: nil
-        case .refused(let failure): failure.reported(for: Value.self, "wait.\(priority)Priority")
+        case .refused(let failure): failure.reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
         case .busy where deadline == .passed: .timedOut
         case .busy:
-            waitInLine(priority, until: deadline.time)?.reported(for: Value.self, "wait.\(priority)Priority")
+            waitInLine(priority, until: deadline.time)?.reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
         }
     }
 
@@ -175,13 +151,13 @@ extension CommandQueue {
         }
     }
 
-    private var deadline: BargingDeadline { BargingDeadline(bits: storage.bargingDeadline.load()) }
+    private var deadline: BargingDeadline { BargingDeadline(bits: bargingDeadline.load()) }
 
     /// Whether a newcomer may barge past its equals, if it is in time.
     private func mayBarge(_ priority: CommandPriority) -> Bool {
         guard deadline.isOf(priority) else { return false }
         // No thread or task before its own commands. A shared bit only makes a newcomer stand in line.
-        let submitters = storage.submitters.load()
+        let submitters = self.submitters.load()
         return submitters == 0 || submitters & Submitter.currentBits == 0
     }
 
@@ -199,7 +175,7 @@ extension CommandQueue {
         update { waiters, effects in waiters.append(command, on: thread, &effects) }
         // A wait that ends is in no circle for ever.
         if deadline == .max {
-            let delay = storage.policy.circleDelay
+            let delay = policy.circleDelay
             if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
             if WaitGraph.shared.begin(for: resource, thread: thread, body: body) != nil {
                 return takeTurn(woken: command, orLeave: true) ? command.cancellation : .circularWait
@@ -224,7 +200,7 @@ extension CommandQueue {
     ///
     /// - Returns: whether it has the turn, or was cancelled.
     private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
-        lookForTurn(leaves ? .none : storage.spinning) { waiters, _, mayLookAgain in
+        lookForTurn(leaves ? .none : spinning) { waiters, _, mayLookAgain in
             if !command.isWaiting { return true }
             let isTaken = claimTurn(for: command, in: waiters)
             if !isTaken, mayLookAgain, waiters.successorLooks(command) { return nil }
@@ -253,7 +229,7 @@ extension PendingCommand {
     fileprivate var cancellation: QueueSafeValueError? { isWaiting ? nil : .cancelled }
 }
 
-extension CommandQueueStorage {
+extension TurnQueue {
     /// The pauses of a thread that looks for a turn which another running thread has.
     var spinning: Backoff { Backoff(spins: policy.spins, yields: 0) }
 }
