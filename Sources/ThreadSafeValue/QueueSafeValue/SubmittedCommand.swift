@@ -30,7 +30,7 @@ extension SubmittedCommand {
                 defer { withExtendedLifetime(queue) {} }
                 return await ending.wait { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
             }
-            let isInside = unsafe body.isPart(of: resource.holder)
+            let isInside = body.isPart(of: resource.holder)
             let failure = isInside ? QueueSafeValueError.reentrantCommand : .circularWait
             failure.reported(for: queue.valueType, "a submitted command that is awaited")
             // One that has begun goes on, and waits for this task.

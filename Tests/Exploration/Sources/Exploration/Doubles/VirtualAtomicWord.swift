@@ -49,6 +49,9 @@ extension AtomicWord {
     }
 
     @usableFromInline
+    func loadAcquiring() -> UInt64 { load() }
+
+    @usableFromInline
     @inline(never)
     func store(_ bits: UInt64) {
         _ = step("store", bits)
