@@ -3,6 +3,7 @@
 //
 
 import Dispatch
+import Foundation
 import Testing
 import ThreadSafeValue
 
@@ -84,6 +85,23 @@ struct AwaitTimeoutTests {
         #expect(answers == Array(repeating: .failure(.timedOut), count: 1_000))
         blocker.end()
         #expect(await value.async.lowestPriority.get() == .success(0))
+    }
+
+    /// The command would have run on a thread of that pool; that it is over needs none.
+    @Test func `A task whose command is cancelled or timed out goes on, however full the global pool is`() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            let value = QueueSafeValue(value: 0)
+            value.suspend()
+            let never = DispatchSemaphore(value: 0)
+            for _ in 0..<600 { DispatchQueue.global(qos: .userInitiated).async { never.wait() } }
+            let task = Task { await value.async.lowestPriority.get() }
+            while value.pendingCommandCount == 0 { await Task.yield() }
+            task.cancel()
+            let cancelled = await task.value
+            let timedOut = await value.async(timeout: .milliseconds(5)).lowestPriority.get()
+            exit(cancelled == .failure(.cancelled) && timedOut == .failure(.timedOut) ? EXIT_SUCCESS : EXIT_FAILURE)
+        }
     }
 
     @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
