@@ -108,8 +108,8 @@ extension Protected {
     /// let job = jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
     /// ```
     ///
-    /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under the lock. Crashes if the calling
-    ///   thread is accessing the value already.
+    /// - Warning: As with ``wait(until:timeout:)-(_,DispatchTimeInterval)``: other threads test the condition under the lock.
+    ///   Crashes if the calling thread is accessing the value already.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for.
     ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
@@ -129,7 +129,7 @@ extension Protected {
 
     /// Waits until the value meets a condition, then changes it, in one step, unless that takes too long.
     ///
-    /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under the lock. Crashes if the calling
+    /// - Warning: As with ``wait(until:timeout:)-(_,DispatchTimeInterval)``: other threads test the condition under the lock. Crashes if the calling
     ///   thread is accessing the value already, unless the time-out is zero.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for.
