@@ -160,6 +160,25 @@ struct PendingCommandTests {
         #expect(value.pendingCommandCount == 0)
     }
 
+    /// The lane of the queue stays, as not all of its commands leave it.
+    @Test func `A command that leaves is not counted for its priority any more`() throws {
+        let value = QueueSafeValue(value: 0)
+        value.suspend()
+        let queue = DispatchQueue(label: "counted")
+        let handles = (0..<3).map { _ in value.async(performIn: queue).lowestPriority.set { $0 += 1 } }
+        value.async(performIn: queue).highPriority.set { $0 += 1 }
+        handles[1].cancel()
+        #expect(value.pendingCommandCount(.lowest) == 2)
+        #expect(value.pendingCommandCount(.high) == 1)
+        #expect(value.wait(timeout: .milliseconds(1)).lowestPriority.get() == .failure(.timedOut))
+        #expect(value.pendingCommandCount(.lowest) == 2)
+        let thread = RunningThread { value.wait.lowestPriority.set { $0 += 1 } }
+        try poll("the thread waits") { value.pendingCommandCount(.lowest) == 3 }
+        value.resume()
+        thread.join()
+        #expect(value.wait.lowestPriority.get() == .success(4))
+    }
+
     @Test func `A value with a bound refuses one command too many, and loses none of the others`() {
         let value = QueueSafeValue(value: 0, pendingCommandLimit: 2)
         value.suspend()

@@ -64,6 +64,27 @@ struct AwaitedBodyTests {
         #expect(numbers == [.success(2), .success(1)])
     }
 
+    /// The time-out is for a body that is not known: it would wait for itself.
+    @Test("A body that had to wait for its turn is answered at once that it waits for itself, as is a child of it")
+    func bodyThatWaited() async throws {
+        let answers = try await onOwnThreads {
+            let value = QueueSafeValue(value: 0)
+            let answers = Log<Answer>()
+            let blocker = Blocker(value)
+            async let body = value.async.lowestPriority.set { number in
+                number += 1
+                answers.add(await value.async(timeout: .seconds(20)).highestPriority.get())
+                async let child = value.async(timeout: .seconds(20)).lowestPriority.get()
+                answers.add(await child)
+            }
+            while value.pendingCommandCount == 0 { await Task.yield() }
+            blocker.end()
+            answers.add(await body)
+            return answers.entries
+        }
+        #expect(answers == [.failure(.reentrantCommand), .failure(.reentrantCommand), .success(1)])
+    }
+
     /// While a task is in the body of a group, its children have copies of its locals, as a `Task { }` has.
     @Test("So is a child of a body that is itself in the body of a group")
     func childrenInAGroup() async throws {

@@ -62,6 +62,21 @@ struct CostOfRefusalTests {
         }
     }
 
+    /// Its timer has an hour to go.
+    @Test("With a time-out none either, for a task", .enabled(if: !isSanitized))
+    func timed() async {
+        await #expect(processExitsWith: .success) {
+            let (value, _) = Self.fullValue()
+            let commands = value.async(timeout: .seconds(3_600)).lowestPriority
+            for _ in 0..<1_000 { #expect(await commands.get() == .failure(.commandQueueFull)) }
+            let before = try residentBytes()
+            let count = Self.count / 4
+            for _ in 0..<count { _ = await commands.get() }
+            let growth = try residentBytes() - before
+            #expect(growth < 20 * count, "\(growth / count) bytes")
+        }
+    }
+
     /// By how much the process grows when something is done so often, after it was done some times.
     private static func growth(_ count: Int, of body: () -> Void) throws -> Int {
         for _ in 0..<50 { body() }

@@ -70,4 +70,26 @@ struct DeinitWaitsTests {
         }
         #expect(told == Array(repeating: true, count: way == .completed ? 1 : count))
     }
+
+    /// A present block would be waited for: ten minutes with this policy.
+    @Test("What a command captured goes away when its queue may have another block")
+    func captured() throws {
+        let isGone = try inTime(seconds: 60) {
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
+            let commands = value.async(performIn: DispatchQueue(label: "concurrent", attributes: .concurrent))
+            let gone = Door()
+            do {
+                let last = Last {
+                    let end = Door()
+                    commands.lowestPriority.get { _ in end.open() }
+                    end.waitUntilOpen()
+                    gone.open()
+                }
+                commands.lowestPriority.get { _ in withExtendedLifetime(last) {} }
+            }
+            gone.waitUntilOpen()
+            return true
+        }
+        #expect(isGone)
+    }
 }

@@ -129,6 +129,60 @@ struct OwnWritesTests {
         }
     }
 
+    /// Newcomers may barge for as long as the test takes, and the target queue does not start before they had time for it.
+    private static var bargingPolicy: HandoffPolicy {
+        var policy = HandoffPolicy.unbounded
+        policy.barging = policy.keeping
+        return policy
+    }
+
+    /// The queue starts when the thread stands in line.
+    @Test("A thread sees what a task has submitted on it before")
+    func threadOfTask() throws {
+        let answer = try inTime {
+            let value = QueueSafeValue(value: 0, policy: Self.bargingPolicy)
+            let queue = DispatchQueue(label: "target")
+            queue.suspend()
+            let resident = Resident()
+            OwnThreads.run { await resident.submit(value, queue) }
+            try poll("the task has a job for this thread") { resident.jobs.run() }
+            let answers = Log<Result<Int, QueueSafeValueError>>()
+            let starter = RunningThread {
+                try? poll("the thread waits, or has its answer") {
+                    value.pendingCommandCount == 2 || answers.count == 1
+                }
+                queue.resume()
+            }
+            answers.add(value.wait.lowestPriority.get())
+            starter.join()
+            return answers.entries[0]
+        }
+        #expect(answer == .success(1))
+    }
+
+    /// In a task group the body is a child of the task, and it submits on the main thread, where the task is not.
+    @Test("A task sees what a body that it awaits has submitted on another thread")
+    func bodyElsewhere() async throws {
+        let (outer, value) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0, policy: Self.bargingPolicy))
+        let queue = DispatchQueue(label: "target")
+        let answers = Log<Result<Int, QueueSafeValueError>>()
+        queue.suspend()
+        OwnThreads.run {
+            await withTaskGroup(of: Void.self) { _ in
+                await outer.async.lowestPriority.set { (_: inout Int) async in
+                    await MainActor.run { _ = value.async(performIn: queue).lowestPriority.set(newValue: 1) }
+                }
+                answers.add(await value.async.lowestPriority.get())
+            }
+        }
+        try await onThreadOfItsOwn {
+            try poll("the task waits, or has its answer") { value.pendingCommandCount == 2 || answers.count == 1 }
+            queue.resume()
+            try poll("the task has its answer") { answers.count == 1 }
+        }
+        #expect(answers.entries == [.success(1)])
+    }
+
     /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the bound.
     @Test("A thread that waits behind its own command for the queue that it blocks goes on all the same")
     func ownQueue() throws {
@@ -143,6 +197,37 @@ struct OwnWritesTests {
             }
         }
         #expect(answers == Array(repeating: .success(0), count: 20))
+    }
+}
+
+/// The jobs of an actor, for a thread to run.
+private final class Jobs: SerialExecutor {
+    private let jobs = Log<UnownedJob>()
+
+    func enqueue(_ job: UnownedJob) {
+        jobs.add(job)
+    }
+
+    func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    /// Runs the next job on the calling thread, if there is one.
+    func run() -> Bool {
+        guard let job = jobs.takeFirst() else { return false }
+        unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        return true
+    }
+}
+
+/// Submits on the thread that runs its jobs.
+private actor Resident {
+    let jobs = Jobs()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe jobs.asUnownedSerialExecutor() }
+
+    func submit(_ value: QueueSafeValue<Int>, _ queue: DispatchQueue) {
+        value.async(performIn: queue).lowestPriority.set(newValue: 1)
     }
 }
 

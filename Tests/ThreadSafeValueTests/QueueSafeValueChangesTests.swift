@@ -53,6 +53,78 @@ struct QueueSafeValueChangesTests {
         for number in 10...12 { #expect(await iterator.next() == number) }
     }
 
+    /// The other thread calls `done` long after the closure has returned, nearly always.
+    @Test("A manual command is one element also if it is completed on another thread, after its closure")
+    func manual() async {
+        let value = QueueSafeValue(value: 0)
+        let queue = DispatchQueue(label: "changes")
+        var iterator = value.changes(buffering: .unbounded).makeAsyncIterator()
+        let inThread = RunningThread {
+            for number in 1...20 {
+                value.wait.lowestPriority.set { current, done in
+                    current = 2 * number
+                    DispatchQueue.global().async(execute: done)
+                }
+                value.async(performIn: queue).highestPriority.set { current, done in
+                    current = 2 * number + 1
+                    DispatchQueue.global().async(execute: done)
+                }
+                queue.sync {}
+            }
+        }
+        for number in 2...41 { #expect(await iterator.next() == number) }
+        inThread.join()
+    }
+
+    /// The value is held by a manual command, so the task's command has to wait.
+    @Test("The command of a task is one element also if it had to wait")
+    func awaited() async throws {
+        let value = QueueSafeValue(value: 0)
+        var iterator = value.changes(buffering: .unbounded).makeAsyncIterator()
+        for number in [2, 4] {
+            let blocker = try await onThreadOfItsOwn { Blocker(value) }
+            let task = OwnThreads.run {
+                if number == 2 {
+                    await value.async.lowestPriority.set { $0 = number }
+                } else {
+                    await value.async.lowestPriority.set(manualCompletion: { current in
+                        await Task.yield()
+                        current = number
+                    })
+                }
+            }
+            try await onThreadOfItsOwn { try value.waitForPending(1) }
+            blocker.end()
+            await task.value
+            await value.async.lowestPriority.set { $0 += 1 }
+            #expect(await iterator.next() == number)
+            #expect(await iterator.next() == number + 1)
+        }
+    }
+
+    /// A thread that looks for what another has made is faster than the one that makes it, so they meet all the time.
+    @Test("Two threads that are the first to listen, at once, hear of the same changes")
+    func firstListeners() async throws {
+        let values = (0..<10_000).map { _ in QueueSafeValue(value: 0) }
+        let sequences = try await onThreadOfItsOwn {
+            let sequences = Log<[ValueChanges<Int>]>()
+            onThreads(2) { _ in sequences.add(values.map { $0.changes(buffering: .unbounded) }) }
+            for value in values { value.wait.lowestPriority.set { $0 += 1 } }
+            return sequences.entries
+        }
+        let heard = Protected(0)
+        OwnThreads.run {
+            for changes in sequences.joined() {
+                var iterator = changes.makeAsyncIterator()
+                if await iterator.next() == 1 { heard.wrappedValue += 1 }
+            }
+        }
+        try await onThreadOfItsOwn {
+            try poll(seconds: 60, "both hear of all changes") { heard.wrappedValue == 20_000 }
+        }
+        withExtendedLifetime(values) {}
+    }
+
     @Test("A command that was running when the listening began is an element too")
     func running() async throws {
         let value = QueueSafeValue(value: 0)

@@ -89,6 +89,30 @@ struct QueueSafeValueMistakeTests {
         #expect(answers.filter { $0 == .success(1) }.count == 2)
     }
 
+    /// The time-out is for a completion that has the turn still.
+    @Test("Also after manual commands, which others complete")
+    func manualCompletion() throws {
+        let answers = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "manual")
+            let answers = Log<Answer>()
+            let done = Log<CommandCompletionClosure>()
+            value.async(performIn: queue).lowestPriority.set { number, complete in
+                number = 1
+                done.add(complete)
+            } completion: { _ in
+                answers.add(value.wait(timeout: .seconds(20)).lowestPriority.get())
+            }
+            try poll("the closure has begun") { done.count == 1 }
+            // And returned.
+            queue.sync {}
+            done.entries[0]()
+            queue.sync {}
+            return answers.entries
+        }
+        #expect(answers == [.success(1)])
+    }
+
     @Test("An object that a command lets go may wait for the value in its `deinit`, after the command")
     func deinitWaits() throws {
         let answers = try inTime {
@@ -386,9 +410,16 @@ struct QueueSafeValueMistakeTests {
                     throw Refusal()
                 }
             )
+            answers.add(
+                wait.set { number, done in
+                    number += 1
+                    done()
+                    throw Refusal()
+                }
+            )
             let commands = value.async(performIn: .utility).lowestPriority
             let group = DispatchGroup()
-            for _ in 0..<3 { group.enter() }
+            for _ in 0..<4 { group.enter() }
             let tell: @Sendable (Answer) -> Void = { result in
                 answers.add(result)
                 group.leave()
@@ -412,13 +443,20 @@ struct QueueSafeValueMistakeTests {
             } completion: { _ in
                 group.leave()
             }
+            commands.set { number, done in
+                number += 1
+                done()
+                throw Refusal()
+            } completion: {
+                tell($0)
+            }
             commands.set { (_: inout Int) in throw Refusal() }
             commands.set { (_: inout Int, _) in throw Refusal() }
             group.wait()
             answers.add(wait.get())
             return answers.entries
         }
-        #expect(answers == Array(repeating: .failure(.unexpected(error: Refusal())), count: 6) + [.success(6)])
+        #expect(answers == Array(repeating: .failure(.unexpected(error: Refusal())), count: 8) + [.success(8)])
     }
 
     @Test("A closure that is `nil` answers so, and the value is untouched")

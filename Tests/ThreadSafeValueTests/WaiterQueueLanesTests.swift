@@ -93,7 +93,55 @@ struct WaiterQueueLanesTests {
         for command in commands + [thread] { waiters.remove(command) }
     }
 
-    @Test("A queue keeps its lane while that has a block, or until another queue is used")
+    /// While a lane's block is below a wait on the stack, another block can come only if the queue is concurrent.
+    @Test("A serial queue is waited for once while its own block waits for the turn, and never again")
+    func serial() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let (lane, queue) = try waiters.laneThatRuns(on: 7)
+        for isKnown in [false, true] {
+            // The block calls a completion, which submits another command and then waits.
+            waiters.pause(lane, on: 7)
+            let command = waiters.append(.highest, for: queue)
+            _ = waiters.choose()
+            let thread = PendingCommand(of: Parker())
+            var effects = WaiterQueue.Effects()
+            waiters.append(thread, on: 7, &effects)
+            #expect(effects.probes.contains { $0 === lane } == isKnown)
+            #expect(waiters.front === (isKnown ? thread : command))
+            // Now the other block is late.
+            for _ in 0..<2 { _ = waiters.choose() }
+            #expect(waiters.front === thread)
+            waiters.remove(thread)
+            lane.blockReturns()
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 7)
+            #expect(arrives)
+            waiters.remove(command)
+        }
+    }
+
+    @Test(
+        "A queue that starts a block late is waited for longer, but not if the block stands behind another of the lane",
+        arguments: [false, true]
+    )
+    func blockBehindAnother(firstHasReturned: Bool) throws {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (1_000, 600_000_000_000)
+        var waiters = WaiterQueue(policy: policy)
+        let (lane, queue) = try waiters.laneThatRuns()
+        let keeping = lane.keeping(policy)
+        let command = waiters.append(.medium, for: queue)
+        waiters.leave(lane)
+        if firstHasReturned { lane.blockReturns() }
+        #expect(waiters.choose().dispatch === lane)
+        let begin = now()
+        while now() < begin + keeping {}
+        let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+        #expect(arrives)
+        #expect((lane.keeping(policy) > keeping) == firstHasReturned)
+        waiters.remove(command)
+    }
+
+    @Test("A queue keeps its lane while that has a block, and no longer")
     func forgotten() throws {
         var waiters = WaiterQueue(policy: .unbounded)
         let queue = DispatchQueue(label: "target")
@@ -106,10 +154,6 @@ struct WaiterQueueLanesTests {
         let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
         #expect(arrives)
         waiters.leave(lane)
-        let latest = waiters.append(.medium, for: queue)
-        #expect(unsafe latest.lane === lane)
-        waiters.remove(latest)
-        waiters.remove(waiters.append(.medium, for: DispatchQueue(label: "other")))
         let last = waiters.append(.medium, for: queue)
         #expect(unsafe last.lane !== lane)
         waiters.remove(last)
@@ -138,7 +182,6 @@ struct WaiterQueueLanesTests {
         waiters.append(thread, on: 0, &effects)
         waiters.remove(thread)
         waiters.remove(cancelled)
-        waiters.remove(waiters.append(.medium, for: DispatchQueue(label: "other")))
         let command = waiters.append(.medium, for: queue)
         #expect(unsafe command.lane !== lane)
         _ = waiters.arrive(lane, block: lane.blockNumber, on: 0)
@@ -169,11 +212,11 @@ extension WaiterQueue {
     }
 
     /// A lane whose block has taken its only command and runs it.
-    fileprivate mutating func laneThatRuns() throws -> (Lane, DispatchQueue) {
+    fileprivate mutating func laneThatRuns(on thread: UInt64 = 0) throws -> (Lane, DispatchQueue) {
         let queue = DispatchQueue(label: "target")
         let command = append(.medium, for: queue)
         let lane = try #require(choose().dispatch)
-        let arrives = arrive(lane, block: lane.blockNumber, on: 0)
+        let arrives = arrive(lane, block: lane.blockNumber, on: thread)
         #expect(arrives)
         remove(command)
         _ = choose(turnIsFree: false)

@@ -40,6 +40,10 @@ struct AtomicWord {
 
 // Not inlined: the optimizer may end the life of an object of the caller, and run its `deinit`, between the look and the change.
 extension AtomicWord {
+    /// Every access of a virtual thread acquires and releases.
+    @usableFromInline
+    func loadAcquiring() -> UInt64 { load() }
+
     @usableFromInline
     @inline(never)
     func load() -> UInt64 {
@@ -72,6 +76,10 @@ extension AtomicWord {
         if isExpected { change(to: desired) }
         return isExpected
     }
+}
+
+extension AtomicWord {
+    var address: UInt { unsafe UInt(bitPattern: storage) }
 }
 
 // A word may keep an object. It is made once, and what it is made from does not change, so it makes no difference when.
