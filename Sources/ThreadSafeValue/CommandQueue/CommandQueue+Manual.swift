@@ -46,7 +46,7 @@ extension CommandQueue {
     /// - Parameters:
     ///   - isChange: whether the command may change the value.
     ///   - body: called at once, with the value and what completes the command.
-    ///   - completion: called on the target queue with the result, when the command is completed and the turn is free.
+    ///   - tell: called on the target queue with the result, when the command is completed and the turn is free.
     ///   - target: the queue of the lane.
     /// - Returns: how the closure left the turn.
     @inlinable

@@ -120,7 +120,8 @@ extension TurnQueue {
         case .refused(let failure): failure.reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
         case .busy where deadline == .passed: .timedOut
         case .busy:
-            waitInLine(priority, until: deadline.time)?.reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
+            waitInLine(priority, until: deadline.time)?
+                .reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
         }
     }
 
