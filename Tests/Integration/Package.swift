@@ -22,7 +22,7 @@ let package = Package(
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ]
-        ),
+        )
     ],
     swiftLanguageModes: [.v6]
 )

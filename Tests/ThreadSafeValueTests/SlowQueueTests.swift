@@ -46,7 +46,7 @@ struct SlowQueueTests {
     }
 
     /// No turn is kept that long for a queue at first. It is when its blocks have come in vain.
-    @Test("A queue whose blocks take 60 ms to start is served on a busy value, be it that its blocks find the turn taken")
+    @Test("A queue whose blocks take 60 ms to start is served on a busy value, though its blocks find the turn taken")
     func verySlow() throws {
         let delays = try inTime {
             let value = QueueSafeValue(value: 0)

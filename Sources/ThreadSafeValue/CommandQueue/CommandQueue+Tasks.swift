@@ -104,10 +104,14 @@ extension CommandQueue where Value: Sendable {
         _ priority: CommandPriority,
         until deadline: Deadline,
         _ work:
-            @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (PendingCommand.Ending, (() -> Void)?)
+            @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (
+                PendingCommand.Ending, (() -> Void)?
+            )
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
+        // A wait that ends is in no circle for ever.
         let isEndless = deadline == .never
+        let resource = storage.turns.resource
         if isEndless, WaitGraph.shared.begin(for: resource, thread: 0, body: body) != nil {
             return .failure(QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority"))
         }
@@ -121,7 +125,11 @@ extension CommandQueue where Value: Sendable {
                         switch turn {
                         case .success: work { unsafe continuation.resume(returning: $0) }
                         case .failure(let failure):
-                            (.complete(isChange: false) { unsafe continuation.resume(returning: .failure(failure)) }, nil)
+                            (
+                                .complete(isChange: false) {
+                                    unsafe continuation.resume(returning: .failure(failure))
+                                }, nil
+                            )
                         }
                     if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
                     goOn?()

@@ -115,14 +115,14 @@ enum Attempt {
 extension TurnQueue {
     /// Takes the turn on the calling thread, if that is possible in time.
     func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
-        switch tryToTakeTurn(priority, deadline == .passed ? .none : spinning) {
-        case .taken: nil
-        case .refused(let failure): failure.reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
-        case .busy where deadline == .passed: .timedOut
-        case .busy:
-            waitInLine(priority, until: deadline.time)?
-                .reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
-        }
+        let failure: QueueSafeValueError? =
+            switch tryToTakeTurn(priority, deadline == .passed ? .none : spinning) {
+            case .taken: nil
+            case .refused(let failure): failure
+            case .busy where deadline == .passed: .timedOut
+            case .busy: waitInLine(priority, until: deadline.time)
+            }
+        return failure?.reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
     }
 
     /// Looks a few times whether a newcomer may take the turn.

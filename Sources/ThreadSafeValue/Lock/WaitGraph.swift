@@ -67,6 +67,9 @@ extension WaitGraph {
     static func holder(of thread: UInt64) -> UInt64 { thread << 4 }
 }
 
+// The word is atomic, and whoever waits for it keeps what it belongs to.
+extension WaitGraph.Resource: @unchecked Sendable {}
+
 extension WaitGraph.Resource {
     /// The thread or async body that has it, or zero.
     var holder: UInt64 {

@@ -60,8 +60,8 @@ extension AwaitSchedule: CommandSchedule {
 /// print(result)
 /// ```
 ///
-/// If the turn is free, the closure runs at once and the task is not suspended. Otherwise the command waits in line, and its
-/// closure runs on a global queue. The command of a cancelled task answers ``QueueSafeValueError/cancelled`` if it has not
+/// If the turn is free, the closure runs at once, in the task; a task of an actor leaves the actor for it. Otherwise the command
+/// waits in line, and its closure runs on a global queue. The command of a cancelled task answers ``QueueSafeValueError/cancelled`` if it has not
 /// started; once it has, it completes.
 public struct AwaitCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.
@@ -132,7 +132,7 @@ extension AwaitCommands {
     /// The turn is kept while the closure is suspended. A command of the same value from inside it, or from a task below it,
     /// answers ``QueueSafeValueError/reentrantCommand``.
     ///
-    /// - Parameter accessClosure: called at most once, in the task. If it throws, what it changed stays.
+    /// - Parameter accessClosure: called at most once, in the task or a child of it. If it throws, what it changed stays.
     /// - Returns: the updated value, or why the command failed.
     @inlinable
     @discardableResult
@@ -172,7 +172,7 @@ extension AwaitCommands {
     ///
     /// The turn is kept while the closure is suspended, as with ``set(manualCompletion:)``.
     ///
-    /// - Parameter accessClosure: called at most once, in the task. If it throws, what it changed stays.
+    /// - Parameter accessClosure: called at most once, in the task or a child of it. If it throws, what it changed stays.
     /// - Returns: what the closure returned, or why the command failed.
     @inlinable
     @discardableResult

@@ -17,6 +17,7 @@ extension QueueSafeValue {
     /// - Returns: success, or ``QueueSafeValueError/notSuspended`` if there is nothing to take back.
     @discardableResult
     public func resume() -> Result<Void, QueueSafeValueError> {
-        queue.withTurnQueue { $0.resume() } ? .success(()) : .failure(.notSuspended.reported(for: Value.self, "resume()"))
+        if queue.withTurnQueue({ $0.resume() }) { return .success(()) }
+        return .failure(.notSuspended.reported(for: Value.self, "resume()"))
     }
 }

@@ -71,7 +71,7 @@ extension TimedWaitSchedule: CommandSchedule {
 /// Commands that wait for their turn, run on the calling thread and answer with a `Result`.
 ///
 /// The turn goes to the waiting command of highest priority, among equals to the one that came first. With nobody else
-/// there, a command costs two atomic operations and allocates nothing.
+/// there, a command costs two atomic operations and allocates nothing but, with manual completion, what `done` needs.
 ///
 /// A command that would wait forever answers at once: ``QueueSafeValueError/reentrantCommand`` inside another command of
 /// the same value on the same thread, ``QueueSafeValueError/circularWait`` if it would close a circle of threads.

@@ -40,10 +40,6 @@ struct AtomicWord {
 
 // Not inlined: the optimizer may end the life of an object of the caller, and run its `deinit`, between the look and the change.
 extension AtomicWord {
-    /// Every access of a virtual thread acquires and releases.
-    @usableFromInline
-    func loadAcquiring() -> UInt64 { load() }
-
     @usableFromInline
     @inline(never)
     func load() -> UInt64 {
@@ -51,6 +47,9 @@ extension AtomicWord {
         if unsafe storage.pointee.isUnderLockOfCaller { return unsafe storage.pointee.bits }
         return step("load")
     }
+
+    @usableFromInline
+    func loadAcquiring() -> UInt64 { load() }
 
     @usableFromInline
     @inline(never)
