@@ -134,6 +134,9 @@ extension CommandQueue {
         withTurnQueue { $0.tryToTakeTurn(priority, backoff) }
     }
 
+    /// The turn in the graph of all waits.
+    var resource: WaitGraph.Resource { storage.turns.resource }
+
     func moveTurn(to holder: UInt64) {
         withTurnQueue { $0.moveTurn(to: holder) }
     }
