@@ -49,6 +49,9 @@ package final class Lane: @unchecked Sendable {
     private(set) var delay: UInt64 = 0
     private var misses: UInt64 = 0
 
+    /// A command of the lane has the turn, on the thread of its block.
+    private(set) var hasTurn = false
+
     /// Where it stands in the `LaneHeap`, if it does.
     var place: Int?
 
@@ -88,6 +91,11 @@ extension Lane {
         }
     }
 
+    /// Whether its block should be there by now. Not while it runs a command: nothing else could come to the turn.
+    func isLate(at time: UInt64, _ policy: HandoffPolicy) -> Bool {
+        hasBlock && !hasTurn && time >= deadline(now: time, policy)
+    }
+
     func dispatch(at time: UInt64) {
         isBehindItself = blockCount > 0
         blockCount += 1
@@ -98,6 +106,7 @@ extension Lane {
     /// The block runs, and has the turn or looks for it.
     func arrive(at time: UInt64, on thread: UInt64) {
         block = .present(since: time, thread: thread)
+        hasTurn = false
         isOverdue = false
     }
 
@@ -115,6 +124,7 @@ extension Lane {
     /// The block is over, or is given up: another may be dispatched.
     func leave() {
         block = .none
+        hasTurn = false
     }
 
     /// The lane's thread waits for the turn itself, so its block cannot come.
@@ -134,6 +144,7 @@ extension Lane {
 
     /// A command of the lane begins.
     package func takesTurn() {
+        hasTurn = true
         misses = 0
     }
 

@@ -321,11 +321,11 @@ extension WaiterQueue {
     private mutating func giveUpLateBlocks(_ effects: inout Effects) {
         guard case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
-        guard time >= lane.deadline(now: time, policy) else { return }
+        guard lane.isLate(at: time, policy) else { return }
         successor = nil
         var late: [Lane] = []
         lanes.forEach { lane in
-            if lane.hasBlock, time >= lane.deadline(now: time, policy) {
+            if lane.isLate(at: time, policy) {
                 if lane.isPresent { lane.leave() } else { late.append(lane) }
             }
             if lane.hasBlock { return }
