@@ -13,7 +13,8 @@ package import Dispatch
 /// - (true successor) The successor is the front's thread or lane, or there is none.
 /// - (progress) If the turn is free, somebody waits and the value is not suspended, there is a successor, and it is on its
 ///   way: a thread that was woken, or a lane that has a block.
-/// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer runs.
+/// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer runs,
+///   unless the lane has the turn.
 package struct WaiterQueue {
     /// Who takes the turn next. It does not have it: a more urgent command that comes first may take it.
     package enum Successor {
@@ -294,7 +295,7 @@ extension WaiterQueue {
             successor = nil
             if turnIsFree, !isSuspended, let front { summon(front, &effects) }
         }
-        if case .lane(let lane) = successor, !timerIsRunning, mayGiveUp(lane) {
+        if case .lane(let lane) = successor, !lane.hasTurn, !timerIsRunning, mayGiveUp(lane) {
             timerIsRunning = true
             // Soon enough for any lane that is the successor by then.
             let time = now()

@@ -60,7 +60,8 @@ extension Monitor {
     }
 
     private func contents(of lane: Lane, of value: Int) -> UInt64 {
-        var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), (lane.isOverdue ? 1 : 0) | (lane.hasTurn ? 2 : 0)))
+        let facts: UInt64 = (lane.isOverdue ? 1 : 0) | (lane.hasTurn ? 2 : 0)
+        var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), facts))
         switch lane.block {
         case .none: break
         case .dispatched(let time): sum = mix(sum, time)
