@@ -104,6 +104,48 @@ struct LockFairnessTests {
         }
     }
 
+    /// Two sleep, and the first is woken but does not run: it is in a signal handler. The second must not need it.
+    @Test("A thread that was woken and does not run stands in nobody's way", arguments: [false, true])
+    func wokenAndHeldUp(isTimed: Bool) async {
+        await #expect(processExitsWith: .success) { [isTimed = isTimed as Bool] in
+            giveUp(afterSeconds: 60)
+            var rounds = 0
+            // The first must be woken, and not be handed the lock; so both must fall asleep before it is owed that.
+            while rounds < 3 {
+                let lock = WordLock()
+                lock.setPatience(20_000_000)
+                let second = RunningThread {
+                    while lock.sleepingThreadCount == 0 { usleep(10) }
+                    if isTimed {
+                        precondition(lock.lock(until: now() + 600_000_000_000))
+                    } else {
+                        lock.lock()
+                    }
+                    lock.unlock()
+                }
+                lock.lock()
+                let (thread, first) = HeldUpThread.start { lock.around {} }
+                while lock.sleepingThreadCount == 0 { usleep(10) }
+                thread.holdUp()
+                while lock.sleepingThreadCount < 2 { usleep(10) }
+                lock.unlock()
+                if lock.tryLock() {
+                    rounds += 1
+                    // Somebody who uses the lock often, and never for long.
+                    let isOver = Protected(false)
+                    lock.unlock()
+                    let other = RunningThread { while !isOver.wrappedValue { lock.around {} } }
+                    second.join()
+                    isOver.wrappedValue = true
+                    other.join()
+                }
+                thread.letGo()
+                first.join()
+                second.join()
+            }
+        }
+    }
+
     @Test("A lock whose only sleeper has left is unlocked like any other")
     func leftAlone() throws {
         try inTime {
@@ -218,9 +260,9 @@ struct SleeperLineTests {
         var line = SleeperLine()
         let sleepers = (0..<4).map { Sleeper(UInt64($0)) }
         for sleeper in sleepers { line.insert(sleeper, at: 1) }
-        let (isThere, isThereAgain) = (line.remove(sleepers[2]), line.remove(sleepers[2]))
-        #expect(isThere)
-        #expect(!isThereAgain)
+        line.remove(sleepers[2])
+        #expect(line.threads == [0, 1, 3])
+        line.remove(sleepers[2])
         #expect(line.threads == [0, 1, 3])
     }
 
@@ -234,5 +276,18 @@ struct SleeperLineTests {
         #expect(!line.frontIsOwed(at: 3_200_999))
         #expect(line.frontIsOwed(at: 3_201_000))
         #expect(!SleeperLine().frontIsOwed(at: .max))
+    }
+
+    @Test("One that is owed the lock stays so however many come, and so are those before it, but none behind it")
+    func owed() {
+        var line = SleeperLine()
+        let sleepers = (0..<64).map { Sleeper(UInt64($0)) }
+        for sleeper in sleepers { line.insert(sleeper, at: 1_000) }
+        line.owe(sleepers[1])
+        #expect(line.frontIsOwed(at: 1_000))
+        line.remove(sleepers[0])
+        #expect(line.frontIsOwed(at: 1_000))
+        line.remove(sleepers[1])
+        #expect(!line.frontIsOwed(at: 1_000))
     }
 }

@@ -184,12 +184,3 @@ extension ChangeBroadcaster {
         if !isToWait { continuation.resume() }
     }
 }
-
-extension Array {
-    /// Takes all elements out.
-    @usableFromInline
-    mutating func drain() -> [Element] {
-        defer { self = [] }
-        return self
-    }
-}

@@ -107,7 +107,8 @@ extension CommandQueue where Value: Sendable {
             @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (PendingCommand.Ending, (() -> Void)?)
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
-        guard WaitGraph.shared.begin(for: word, thread: 0, body: body) else {
+        let isEndless = deadline == .never
+        if isEndless, WaitGraph.shared.begin(for: resource, thread: 0, body: body) != nil {
             return .failure(QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority"))
         }
         let submission = Submission()
@@ -122,7 +123,7 @@ extension CommandQueue where Value: Sendable {
                         case .failure(let failure):
                             (.complete(isChange: false) { unsafe continuation.resume(returning: .failure(failure)) }, nil)
                         }
-                    WaitGraph.shared.end(for: word, thread: 0, body: body)
+                    if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
                     goOn?()
                     return ending
                 }

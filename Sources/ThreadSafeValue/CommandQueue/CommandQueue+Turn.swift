@@ -10,6 +10,9 @@ import Dispatch
 extension CommandQueue {
     var turn: TurnWord { TurnWord(bits: word.load()) }
 
+    /// The turn in the graph of all waits.
+    var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: Value.self) }
+
     /// Changes the line under its lock, chooses the successor, publishes the line in the turn word, and then performs what
     /// follows.
     ///
@@ -198,11 +201,11 @@ extension CommandQueue {
         if deadline == .max {
             let delay = storage.policy.circleDelay
             if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
-            guard WaitGraph.shared.begin(for: word, thread: thread, body: body) else {
+            if WaitGraph.shared.begin(for: resource, thread: thread, body: body) != nil {
                 return takeTurn(woken: command, orLeave: true) ? command.cancellation : .circularWait
             }
         }
-        defer { if deadline == .max { WaitGraph.shared.end(for: word, thread: thread, body: body) } }
+        defer { if deadline == .max { WaitGraph.shared.end(for: resource, thread: thread, body: body) } }
         if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return command.cancellation }
         return .timedOut
     }

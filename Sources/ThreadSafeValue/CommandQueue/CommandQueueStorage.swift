@@ -139,6 +139,8 @@ extension CommandQueueStorage: CustomReflectable {
 }
 
 extension CommandQueueStorage: AnyCommandQueue {
+    var resource: WaitGraph.Resource { CommandQueue(storage: self).resource }
+
     var valueType: any Any.Type { Value.self }
 
     func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {

@@ -46,7 +46,7 @@ package final class Lane: @unchecked Sendable {
 
     /// How long the queue took to start the latest block, in nanoseconds, and how many blocks in a row came for the front and
     /// found the turn taken.
-    private var delay: UInt64 = 0
+    private(set) var delay: UInt64 = 0
     private var misses: UInt64 = 0
 
     /// Where it stands in the `LaneHeap`, if it does.

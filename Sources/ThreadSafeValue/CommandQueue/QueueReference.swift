@@ -6,8 +6,8 @@ import Dispatch
 
 /// A command queue, whatever its value, as the handles of its commands, the timers and the listeners see it.
 protocol AnyCommandQueue: AnyObject {
-    /// The turn word.
-    var word: AtomicWord { get }
+    /// The turn, as something that is waited for.
+    var resource: WaitGraph.Resource { get }
 
     var valueType: any Any.Type { get }
 

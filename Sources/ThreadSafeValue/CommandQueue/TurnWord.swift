@@ -35,9 +35,6 @@ extension TurnWord {
     /// The holder of a manual command whose closure has returned: no thread, until its `done` is called.
     static var detached: UInt64 { 1 << 8 }
 
-    /// What the holders of all async bodies have, and no other holder.
-    static var task: UInt64 { 1 << 63 }
-
     /// The calling thread, as a holder. It is also the whole word of a turn that this thread has alone.
     @inlinable
     static var currentThread: UInt64 {
@@ -67,7 +64,7 @@ extension TurnWord {
     var isFree: Bool { holder == 0 }
 
     /// The holder is an async body.
-    var isHeldByTask: Bool { bits & Self.task != 0 }
+    var isHeldByTask: Bool { bits & TaskBody.flag != 0 }
 
     /// The level of the highest priority in line; 0 when nobody waits.
     var waiting: UInt64 { bits & Self.waitingMask }

@@ -41,9 +41,11 @@ package struct WaiterQueue {
     private(set) var threads = PriorityFIFO()
     private var lanes = LaneHeap()
     private var lanesByTarget: [UInt: Lane] = [:]
-    /// The lane that got the latest command. It stays when it is idle: it costs no allocation the next time, and knows how long its
-    /// queue takes to start a block.
     private var latestLane: Lane?
+
+    /// The latest queue that was late when its lane was forgotten: it is waited for the next time as well.
+    private var lateQueue: (identity: UInt, delay: UInt64)?
+
     private(set) var lastArrival: UInt64 = 0
     private var timerIsRunning = false
 
@@ -194,18 +196,20 @@ extension WaiterQueue {
     private mutating func lane(for target: DispatchQueue) -> Lane {
         let identity = target.identity
         if let latestLane, latestLane.identity == identity { return latestLane }
-        let lane = lanesByTarget[identity] ?? Lane(target: target)
+        let known = lanesByTarget[identity]
+        let lane = known ?? Lane(target: target)
+        if known == nil, let lateQueue, lateQueue.identity == identity { lane.adapt(to: lateQueue.delay) }
         lanesByTarget[identity] = lane
-        let former = latestLane
         latestLane = lane
-        if let former { forgetIfIdle(former) }
         return lane
     }
 
     private mutating func forgetIfIdle(_ lane: Lane) {
         // Not another lane for the same queue, made when this one had been forgotten.
-        guard lane.isIdle, lane !== latestLane, lanesByTarget[lane.identity] === lane else { return }
+        guard lane.isIdle, lanesByTarget[lane.identity] === lane else { return }
         lanesByTarget[lane.identity] = nil
+        if latestLane === lane { latestLane = nil }
+        if lane.keeping(policy) > policy.keeping { lateQueue = (lane.identity, lane.delay) }
     }
 
     private mutating func nextArrival(_ time: UInt64) -> UInt64 {

@@ -34,8 +34,8 @@ enum LockMistake {
     /// - Parameter circle: What this thread waits for, what the thread that holds that waits for, and so on, up to
     ///   what this thread holds.
     @inline(never)
-    static func failCircle(_ circle: [(user: Any.Type, address: UInt)]) -> Never {
-        let names = circle.map { "\($0.user) at 0x\(String($0.address, radix: 16))" }
+    static func failCircle(_ circle: [WaitGraph.Resource]) -> Never {
+        let names = circle.map(\.name)
         fatalError(
             """
             Threads take locks in different orders, and would wait for each other forever. This thread waits for \

@@ -12,6 +12,9 @@ package final class Sleeper {
     /// When it fell asleep first, which tells its place in the line as well; zero before. Guarded by the queue.
     fileprivate(set) var arrival: UInt64 = 0
 
+    /// Whether it is in the line. Guarded by the queue.
+    fileprivate var isInLine = false
+
     /// Whether the lock was handed over to it. Guarded by the queue.
     var isOwner = false
 
@@ -28,6 +31,12 @@ extension Sleeper: @unchecked Sendable {}
 package struct SleeperLine {
     private var sleepers = [Sleeper]()
     private var lastArrival: UInt64 = 0
+
+    /// All that came until then are owed the lock.
+    private var lastOwed: UInt64 = 0
+
+    /// After how long a sleep few are owed the lock, in nanoseconds.
+    var patience: UInt64 = 500_000
 
     package init() {}
 }
@@ -47,32 +56,44 @@ extension SleeperLine {
             lastArrival = max(lastArrival + 1, time)
             sleeper.arrival = lastArrival
         }
+        sleeper.isInLine = true
         let index = sleepers.lastIndex { $0.arrival < sleeper.arrival }
         sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)
     }
 
     /// Takes out the sleeper that came first.
     package mutating func removeFirst() -> Sleeper? {
-        sleepers.isEmpty ? nil : sleepers.removeFirst()
+        guard !sleepers.isEmpty else { return nil }
+        let sleeper = sleepers.removeFirst()
+        sleeper.isInLine = false
+        return sleeper
     }
 
-    /// Takes out a sleeper.
-    ///
-    /// - Returns: whether it was there.
-    package mutating func remove(_ sleeper: Sleeper) -> Bool {
-        guard let index = sleepers.firstIndex(where: { $0 === sleeper }) else { return false }
+    /// Takes out a sleeper, if it is there.
+    package mutating func remove(_ sleeper: Sleeper) {
+        guard sleeper.isInLine, let index = sleepers.firstIndex(where: { $0 === sleeper }) else { return }
         sleepers.remove(at: index)
-        return true
+        sleeper.isInLine = false
     }
 
-    /// Whether the front sleeper has slept for so long that it is owed the lock: for half a millisecond, as in
-    /// parking_lot, or for longer if many sleep.
+    /// When a sleeper will have slept for so long that it is owed the lock: half a millisecond, as in parking_lot, or longer if
+    /// many sleep.
     ///
     /// To hand over costs a change of threads, and all that have slept for long get the lock in one go. With 64 threads that
     /// took longer than half a millisecond, so that the next one had always slept for long, and the lock was handed over each
     /// time: an access of 30 ns took 3 µs. With this, a tenth of the time at most goes into hand-overs.
+    func owedTime(of sleeper: Sleeper) -> UInt64 {
+        sleeper.arrival + max(patience, 50_000 * UInt64(sleepers.count))
+    }
+
+    /// A sleeper is owed the lock from now on, however many sleep, and so are those before it.
+    package mutating func owe(_ sleeper: Sleeper) {
+        lastOwed = max(lastOwed, sleeper.arrival)
+    }
+
+    /// Whether the front sleeper is owed the lock.
     package func frontIsOwed(at time: UInt64) -> Bool {
         guard let front = sleepers.first else { return false }
-        return time >= front.arrival + max(500_000, 50_000 * UInt64(sleepers.count))
+        return front.arrival <= lastOwed || time >= owedTime(of: front)
     }
 }

@@ -4,10 +4,13 @@
 
 /// Where the threads sleep that wait for one lock.
 ///
-/// Invariant (no lost wake-up): while the queue is not empty, the waiting bit is set, or one thread owes the next look: the
-/// unlocker that cleared the bit, or a woken thread that has not yet entered again. That one takes the lock, with the bit
-/// if others sleep, or else it sets the bit. A thread that takes a free lock without coming here leaves no less: the bit was
-/// not set.
+/// Invariant (no lost wake-up): while the queue is not empty, the waiting bit is set, or a woken thread owes a look and those
+/// that sleep have theirs still before them. Who looks takes a free lock, with the bit if others sleep, or else sets the bit. A
+/// thread that takes a free lock without coming here leaves no less: the bit was not set.
+///
+/// Each sleeper looks for itself when it is owed the lock: a thread that was woken before it may not run for a long time, and
+/// meanwhile nobody else need come here. After that look the bit stays set until the sleeper is handed the lock, because the
+/// front is owed it as well.
 final class SleeperQueue {
     /// Added to the holder's identity in the lock's word: the holder has to come here when it unlocks.
     static var waiting: UInt64 { 1 }
@@ -25,15 +28,46 @@ extension SleeperQueue: @unchecked Sendable {}
 extension SleeperQueue {
     /// Takes the lock whose word is given, and puts the calling thread to sleep for as long as that takes.
     ///
+    /// - Parameters:
+    ///   - word: the lock's word.
+    ///   - sleeper: the calling thread.
+    ///   - user: what the lock is part of, for the message if the wait closes a circle.
+    ///   - deadline: until when to wait.
     /// - Returns: whether it has the lock; `false` only after the deadline.
-    func lock(_ word: AtomicWord, _ sleeper: Sleeper, until deadline: Deadline) -> Bool {
-        while !mutex.around({ take(word, for: sleeper, orSleep: true) }) {
-            // A thread that was woken too late keeps its place.
-            if !sleeper.parker.park(until: deadline.time) {
-                return mutex.around { leave(word, sleeper) }
-            }
+    func lock(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type, until deadline: Deadline) -> Bool {
+        let owedTime: UInt64? = mutex.around {
+            take(word, for: sleeper, orSleep: true) ? nil : line.owedTime(of: sleeper)
         }
-        return true
+        guard let owedTime else { return true }
+        if sleep(word, sleeper, until: min(owedTime, deadline.time)) { return true }
+        if deadline.time > owedTime {
+            if mutex.around({ look(word, sleeper) }) { return true }
+            // A wait that ends by itself closes no circle.
+            if deadline == .never { return sleep(word, sleeper, for: user) }
+            if sleep(word, sleeper, until: deadline.time) { return true }
+        }
+        return mutex.around { take(word, for: sleeper, orSleep: false) }
+    }
+
+    /// Sleeps until the thread has the lock, or until a time of `now()`.
+    ///
+    /// - Returns: whether it has the lock.
+    private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, until time: UInt64) -> Bool {
+        while sleeper.parker.park(until: time) {
+            // A thread that was woken too late keeps its place.
+            if mutex.around({ take(word, for: sleeper, orSleep: true) }) { return true }
+        }
+        return false
+    }
+
+    /// Sleeps until the thread has the lock, unless that would be for ever.
+    private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type) -> Bool {
+        let resource = WaitGraph.Resource(kind: .lock, word: word, user: user)
+        let (thread, body) = (WaitGraph.holder(of: sleeper.thread), TaskBody.current)
+        let circle = WaitGraph.shared.begin(for: resource, thread: thread, body: body)
+        if let circle { LockMistake.failCircle(circle) }
+        defer { WaitGraph.shared.end(for: resource, thread: thread, body: body) }
+        return sleep(word, sleeper, until: .max)
     }
 
     /// Gives back the lock whose word is given.
@@ -58,15 +92,23 @@ extension SleeperQueue {
     var count: Int {
         mutex.around { line.count }
     }
+
+    /// After how long a sleep few are owed the lock, in nanoseconds; for tests.
+    func setPatience(_ patience: UInt64) {
+        mutex.around { line.patience = patience }
+    }
 }
 
 // Under the mutex.
 extension SleeperQueue {
     /// Takes the lock if it is free or was handed over; otherwise sees to it that the holder comes here when it unlocks.
     ///
-    /// - Returns: whether the sleeper has the lock.
+    /// A sleeper whose time is over takes a free lock as well, and one that was woken at the same time owes a look.
+    ///
+    /// - Returns: whether the sleeper has the lock. If not, it is in the line if it sleeps.
     private func take(_ word: AtomicWord, for sleeper: Sleeper, orSleep sleeps: Bool) -> Bool {
         if sleeper.isOwner { return true }
+        line.remove(sleeper)
         while true {
             let bits = word.load()
             if bits == 0 {
@@ -78,13 +120,12 @@ extension SleeperQueue {
         }
     }
 
-    /// Ends the wait of a sleeper whose time is over.
+    /// Takes the lock if it is free, for a sleeper that is owed it by now; otherwise the next unlock hands it over.
     ///
-    /// One that was woken at the same time owes a look: it takes the lock, or sees to it that another is woken.
-    ///
-    /// - Returns: whether it has the lock.
-    private func leave(_ word: AtomicWord, _ sleeper: Sleeper) -> Bool {
-        line.remove(sleeper) ? false : take(word, for: sleeper, orSleep: false)
+    /// - Returns: whether the sleeper has the lock.
+    private func look(_ word: AtomicWord, _ sleeper: Sleeper) -> Bool {
+        line.owe(sleeper)
+        return take(word, for: sleeper, orSleep: true)
     }
 
     /// The word of a lock that a thread holds.

@@ -136,12 +136,7 @@ extension WordLock.Storage {
         while backoff.pause() {
             if word.load() == 0, word.exchangeAcquiring(0, for: thread) { return true }
         }
-        let queue = unsafe sleeperQueue(storage)
-        // A wait that ends by itself closes no circle.
-        guard deadline == .never else { return queue.lock(word, Sleeper(thread), until: deadline) }
-        LockWaits.shared.begin(thread, for: word, of: user)
-        defer { LockWaits.shared.end(thread) }
-        return queue.lock(word, Sleeper(thread), until: .never)
+        return unsafe sleeperQueue(storage).lock(word, Sleeper(thread), for: user, until: deadline)
     }
 
     @usableFromInline
@@ -185,6 +180,11 @@ extension WordLock {
     /// How many threads sleep until the lock is unlocked.
     package var sleepingThreadCount: Int {
         unsafe Storage.sleeperQueue(cell.storage).count
+    }
+
+    /// Lets threads sleep for longer than half a millisecond before they are owed the lock.
+    package func setPatience(_ patience: UInt64) {
+        unsafe Storage.sleeperQueue(cell.storage).setPatience(patience)
     }
 
     /// Takes the lock if that is possible in time.

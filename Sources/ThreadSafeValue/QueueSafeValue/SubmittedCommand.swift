@@ -25,12 +25,12 @@ extension SubmittedCommand {
         get async {
             // Only a task that is part of a body can be in a circle. It keeps the queue as long as it is in the graph.
             guard let body = TaskBody.current, let queue = submission.queue else { return await ending.wait {} }
-            nonisolated(unsafe) let word = queue.word
-            if unsafe WaitGraph.shared.begin(for: word, thread: 0, body: body) {
+            nonisolated(unsafe) let resource = queue.resource
+            if unsafe WaitGraph.shared.begin(for: resource, thread: 0, body: body) == nil {
                 defer { withExtendedLifetime(queue) {} }
-                return await ending.wait { unsafe WaitGraph.shared.end(for: word, thread: 0, body: body) }
+                return await ending.wait { unsafe WaitGraph.shared.end(for: resource, thread: 0, body: body) }
             }
-            let isInside = unsafe body.isPart(of: TurnWord(bits: word.load()).holder)
+            let isInside = unsafe body.isPart(of: resource.holder)
             let failure = isInside ? QueueSafeValueError.reentrantCommand : .circularWait
             failure.reported(for: queue.valueType, "a submitted command that is awaited")
             // One that has begun goes on, and waits for this task.

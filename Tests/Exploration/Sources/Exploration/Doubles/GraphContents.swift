@@ -8,10 +8,11 @@
 @safe
 struct GraphContents {
     private let lock: UnsafeMutablePointer<PlatformLock.Storage>
-    private let waits: UnsafeMutablePointer<WaitGraph.Waits>
+    private let graph: WaitGraph
 
     init?(_ graph: WaitGraph) {
-        (waits, lock) = unsafe graph.waits.storage.withUnsafeMutablePointers { unsafe ($0, $1) }
+        self.graph = graph
+        unsafe lock = graph.mutex.storage
     }
 
     func isGuarded(by lock: UnsafeMutablePointer<PlatformLock.Storage>) -> Bool {
@@ -22,8 +23,10 @@ struct GraphContents {
     func contents(guardedBy lock: UnsafeMutablePointer<PlatformLock.Storage>) -> UInt64? {
         guard unsafe lock == self.lock else { return nil }
         var sum: UInt64 = 0
-        for wait in unsafe waits.pointee.all {
-            sum &+= unsafe mix(wait.waiter, wait.word.storage.pointee.id)
+        for (waiter, entry) in graph.waits.entries {
+            for wait in [entry.first] + entry.others {
+                sum &+= unsafe mix(mix(waiter, UInt64(wait.count)), wait.resource.word.storage.pointee.id)
+            }
         }
         return sum
     }

@@ -74,6 +74,10 @@ extension AtomicWord {
     }
 }
 
+extension AtomicWord {
+    var address: UInt { unsafe UInt(bitPattern: storage) }
+}
+
 // A word may keep an object. It is made once, and what it is made from does not change, so it makes no difference when.
 extension AtomicWord {
     @inline(never)

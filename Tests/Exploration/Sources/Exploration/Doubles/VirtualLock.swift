@@ -6,7 +6,7 @@
 ///
 /// Giving it back is none: nobody can notice that it happened earlier than it might have.
 public final class PlatformLock: @unchecked Sendable {
-    private let storage: UnsafeMutablePointer<Storage>
+    let storage: UnsafeMutablePointer<Storage>
 
     init() {
         unsafe storage = .allocate(capacity: 1)
@@ -35,6 +35,9 @@ public final class PlatformLock: @unchecked Sendable {
         var execution: Int
     }
 }
+
+/// Any lock will do.
+typealias PthreadMutex = PlatformLock
 
 extension PlatformLock.Storage {
     @usableFromInline

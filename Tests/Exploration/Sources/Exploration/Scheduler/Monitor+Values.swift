@@ -103,8 +103,7 @@ extension Monitor {
             let waiters = unsafe state.pointee.waiters
             if waiters.count != 0 { return "\(waiters.count) commands wait" }
             if turn.waiting != 0 || turn.hasSuccessor { return "the word says \(turn.text)" }
-            // The latest lane stays.
-            if waiters.allLanes.count > 1 || waiters.allLanes.contains(where: { !$0.isIdle }) { return "a lane is left" }
+            if !waiters.allLanes.isEmpty { return "a lane is left" }
             if unsafe state.pointee.submitters.bits != 0 { return "somebody has commands in a lane" }
             return nil
         }

@@ -7,9 +7,6 @@
 /// `@unchecked Sendable`: `place` is written before the body begins, and the body is all that reads it.
 @safe
 final class TaskBody: @unchecked Sendable {
-    /// The body in the turn word. There was none with its number before.
-    let holder: UInt64
-
     /// The body that this one is in.
     let outer: TaskBody?
 
@@ -20,16 +17,20 @@ final class TaskBody: @unchecked Sendable {
     private var place: UnsafeRawPointer?
 
     init() {
-        holder = Self.made.write { made in
-            made += 1
-            return TurnWord.task | made << 8
-        }
         outer = Self.current
     }
 }
 
 extension TaskBody {
-    private static let made = Protected(UInt64(0))
+    /// What the holders of all async bodies have, and no thread has.
+    static var flag: UInt64 { 1 << 63 }
+
+    /// The body as the holder of a turn: a number that no other living body or thread has, whose eight lowest bits are zero.
+    ///
+    /// The address, without its eight highest bits: where they differ, they are a tag of the memory.
+    var holder: UInt64 {
+        Self.flag | UInt64(UInt(bitPattern: ObjectIdentifier(self))) << 8
+    }
 
     @TaskLocal private static var innermost: TaskBody?
 

@@ -1,0 +1,191 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// Which thread or async body waits for which lock or turn, in the whole process: shows a circle before it is closed for good.
+///
+/// Threads that take several values in different orders may come to wait for each other. A circle is closed by one that
+/// begins to wait, never by one that takes a lock or a turn, so it is enough to look then. What is found is true: every other
+/// holder in the circle is registered as waiting, cannot give anything back while it waits, and cannot leave the
+/// graph while it is looked at.
+///
+/// Only waits that have lasted for a while come here, and none that ends by itself: it is in no circle for ever.
+final class WaitGraph {
+    static let shared = WaitGraph()
+
+    // Held for moments. Not of a kind whose waits stand in here.
+    let mutex = PthreadMutex()
+
+    // Guarded by `mutex`.
+    var waits = Waits()
+}
+
+// See `waits`. A word in it is read only while a wait for it is registered, and who waits keeps it.
+extension WaitGraph: @unchecked Sendable {}
+
+extension WaitGraph {
+    /// Something that one has at a time, as its word tells.
+    struct Resource {
+        enum Kind {
+            /// A lock of one word.
+            case lock
+            /// The turn of a command queue.
+            case turn
+        }
+
+        let kind: Kind
+        let word: AtomicWord
+        /// What the lock is part of, or the value that the turn is for.
+        let user: Any.Type
+    }
+
+    /// What a thread waits for, or an async body with tasks below it.
+    struct Wait {
+        let resource: Resource
+        /// How many tasks below the body wait for that.
+        var count = 1
+    }
+
+    /// All waits, by who waits. Each has a first one, and a body may have others.
+    struct Waits {
+        struct Entry {
+            var first: Wait
+            var others: [Wait] = []
+            /// The last search that came by.
+            var search: UInt64 = 0
+        }
+
+        // Room for as many as hardly ever wait so long, so that to register one allocates nothing.
+        var entries = [UInt64: Entry](minimumCapacity: 256)
+
+        var search: UInt64 = 0
+    }
+}
+
+extension WaitGraph {
+    /// A thread as a holder, in the form that turns have, in which async bodies differ from threads.
+    static func holder(of thread: UInt64) -> UInt64 { thread << 4 }
+}
+
+extension WaitGraph.Resource {
+    /// The thread or async body that has it, or zero.
+    var holder: UInt64 {
+        let bits = word.load()
+        // Below the holder stands what is about those who wait: in four bits of a lock, in eight of a turn.
+        return switch kind {
+        case .lock: WaitGraph.holder(of: bits & ~0xF)
+        case .turn: bits & ~0xFF
+        }
+    }
+
+    /// How a message names it.
+    var name: String {
+        let type = kind == .turn ? "QueueSafeValue<\(user)>" : "\(user)"
+        return "\(type) at 0x\(String(word.address, radix: 16))"
+    }
+}
+
+extension WaitGraph {
+    /// Registers that a thread, or a task, waits.
+    ///
+    /// - Parameters:
+    ///   - resource: what for.
+    ///   - thread: the thread that waits, as a holder; 0 if only a task does.
+    ///   - body: the innermost async body that it is part of.
+    /// - Returns: `nil`; or the circle, and nothing registered, if the holder of that resource waits, perhaps through others,
+    ///   for something that the thread has, or one of the bodies: all that is waited for, from `resource` on.
+    func begin(for resource: Resource, thread: UInt64, body: TaskBody?) -> [Resource]? {
+        if thread == 0, body == nil { return nil }
+        return mutex.around {
+            let circle = waits.circle(from: resource, to: thread, or: body)
+            // A thread that has the very lock it waits for was just handed it.
+            if let circle, circle.count > 1 || resource.kind == .turn { return circle }
+            if thread != 0 { waits.insert(thread, resource) }
+            var body = body
+            while let next = body {
+                waits.insert(next.holder, resource)
+                body = next.outer
+            }
+            return nil
+        }
+    }
+
+    /// What `begin` registered waits for this no more.
+    func end(for resource: Resource, thread: UInt64, body: TaskBody?) {
+        if thread == 0, body == nil { return }
+        mutex.around {
+            if thread != 0 { waits.remove(thread, resource) }
+            var body = body
+            while let next = body {
+                waits.remove(next.holder, resource)
+                body = next.outer
+            }
+        }
+    }
+}
+
+extension WaitGraph.Waits {
+    /// The way from a resource to one that this thread or body has, through holders that wait, if there is one.
+    ///
+    /// What was just taken may still be waited for by its holder, so each holder is followed once.
+    fileprivate mutating func circle(
+        from resource: WaitGraph.Resource,
+        to thread: UInt64,
+        or body: TaskBody?
+    ) -> [WaitGraph.Resource]? {
+        // Nothing is allocated for a holder that does not wait, as most.
+        let holder = resource.holder
+        if holder == 0 || holder != thread && entries[holder] == nil && body?.isPart(of: holder) != true { return nil }
+        search += 1
+        var path: [WaitGraph.Resource] = []
+        var open = [(resource: resource, depth: 0)]
+        while let (next, depth) = open.popLast() {
+            path.removeLast(path.count - depth)
+            path.append(next)
+            let holder = next.holder
+            if holder == 0 { continue }
+            if holder == thread || body?.isPart(of: holder) == true { return path }
+            guard let index = entries.index(forKey: holder), entries.values[index].search != search else { continue }
+            entries.values[index].search = search
+            open.append((entries.values[index].first.resource, depth + 1))
+            for other in entries.values[index].others { open.append((other.resource, depth + 1)) }
+        }
+        return nil
+    }
+
+    fileprivate mutating func insert(_ waiter: UInt64, _ resource: WaitGraph.Resource) {
+        guard let index = entries.index(forKey: waiter) else {
+            entries[waiter] = Entry(first: WaitGraph.Wait(resource: resource))
+            return
+        }
+        if entries.values[index].first.resource.word.address == resource.word.address {
+            entries.values[index].first.count += 1
+        } else if let other = entries.values[index].others.firstIndex(of: resource) {
+            entries.values[index].others[other].count += 1
+        } else {
+            entries.values[index].others.append(WaitGraph.Wait(resource: resource))
+        }
+    }
+
+    fileprivate mutating func remove(_ waiter: UInt64, _ resource: WaitGraph.Resource) {
+        guard let index = entries.index(forKey: waiter) else { return }
+        if entries.values[index].first.resource.word.address == resource.word.address {
+            entries.values[index].first.count -= 1
+            if entries.values[index].first.count > 0 { return }
+            if let last = entries.values[index].others.popLast() {
+                entries.values[index].first = last
+            } else {
+                entries.remove(at: index)
+            }
+        } else if let other = entries.values[index].others.firstIndex(of: resource) {
+            entries.values[index].others[other].count -= 1
+            if entries.values[index].others[other].count == 0 { entries.values[index].others.remove(at: other) }
+        }
+    }
+}
+
+extension [WaitGraph.Wait] {
+    fileprivate func firstIndex(of resource: WaitGraph.Resource) -> Int? {
+        firstIndex { $0.resource.word.address == resource.word.address }
+    }
+}

@@ -1,0 +1,1 @@
+../../../../../Sources/ThreadSafeValue/Lock/WaitGraph.swift
