@@ -109,4 +109,15 @@ struct ChangesFromNowTests {
             writer.join()
         }
     }
+
+    @Test func `Cancelling all pending commands ends no sequence`() async {
+        let value = QueueSafeValue(value: 7)
+        value.suspend()
+        var iterator = value.changes(startingWithCurrentValue: true, buffering: .unbounded).makeAsyncIterator()
+        value.cancelAllPendingCommands()
+        value.resume()
+        #expect(await iterator.next() == 7)
+        await value.async.lowestPriority.set { $0 += 1 }
+        #expect(await iterator.next() == 8)
+    }
 }

@@ -161,6 +161,96 @@ struct SubmittedCommandTests {
         }
         for command in submit() { #expect(await command.value.failure == .valueContainerDeinited) }
     }
+
+    @Test func `Without time it takes a free turn, and none that is taken`() async {
+        let value = QueueSafeValue(value: 0)
+        let now = value.async(timeout: .seconds(0)).lowestPriority
+        for _ in 0..<200 { #expect(await now.submit { $0 += 1 }.value.failure == nil) }
+        for _ in 0..<200 {
+            let body = now.submit { number in
+                await Task.yield()
+                number += 1
+            }
+            #expect(await body.value.failure == nil)
+        }
+        let inside = now.submit { _ in value.wait.lowestPriority.get() }
+        #expect(await inside.value == .success(.failure(.reentrantCommand)))
+        let blocker = Blocker(value)
+        #expect(await now.submit { $0 += 1 }.value.failure == .timedOut)
+        blocker.end()
+        #expect(await value.async.lowestPriority.get() == .success(400))
+    }
+
+    /// On the thread that ends its time, others would wait for that.
+    @Test func `What a command that is out of time captured goes away on a thread that may wait for other time-outs`()
+        async throws
+    {
+        let answers = Log<Bool>()
+        let isGone = Door()
+        let value = QueueSafeValue(value: 0)
+        value.suspend()
+        func submit() {
+            let last = Last {
+                let isOver = DispatchSemaphore(value: 0)
+                OwnThreads.run {
+                    _ = await value.async(timeout: .milliseconds(5)).lowestPriority.get()
+                    isOver.signal()
+                }
+                answers.add(isOver.wait(timeout: .now() + 60) == .success)
+                isGone.open()
+            }
+            value.async(timeout: .milliseconds(5)).lowestPriority.submit { number in
+                withExtendedLifetime(last) {}
+                number += 1
+            }
+        }
+        submit()
+        try await onThreadOfItsOwn { isGone.waitUntilOpen() }
+        #expect(answers.entries == [true])
+        value.resume()
+    }
+
+    @Test func `One with a time-out is in no circle`() async throws {
+        let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+        let hasSecond = Gate()
+        let isInFirst = Gate()
+        let other = Log<Result<Int, QueueSafeValueError>>()
+        let thread = OwnThreads.run {
+            await second.async.lowestPriority.set { _ in
+                hasSecond.open()
+                await isInFirst.pass()
+                other.add(await first.async.lowestPriority.get())
+            }
+        }
+        await hasSecond.pass()
+        let answers = Log<QueueSafeValueError?>()
+        await OwnThreads.run {
+            await first.async.lowestPriority.set { _ in
+                isInFirst.open()
+                answers.add(
+                    await second.async(timeout: .milliseconds(200)).lowestPriority.submit { $0 += 1 }.value.failure
+                )
+            }
+        }.value
+        await thread.value
+        #expect(answers.entries == [.timedOut])
+        #expect(other.entries == [.success(0)])
+    }
+
+    @Test func `Inside an async closure, one that is over or was cancelled has its own answer`() async {
+        let value = QueueSafeValue(value: UInt16(0))
+        let over = value.async.lowestPriority.submit { $0 += 1 }
+        _ = await over.value
+        let answers = Log<QueueSafeValueError?>()
+        await value.async.lowestPriority.set { (_: inout UInt16) async in
+            answers.add(await over.value.failure)
+            let cancelled = value.async.lowestPriority.submit { $0 += 1 }
+            value.cancelAllPendingCommands()
+            answers.add(await cancelled.value.failure)
+        }
+        #expect(answers.entries == [nil, .cancelled])
+        #expect(Mistakes.with(UInt16.self).isEmpty)
+    }
 }
 
 extension Result {

@@ -119,6 +119,28 @@ struct WaiterQueueLanesTests {
         }
     }
 
+    @Test("A queue that has started a block beside another is not taken for a serial one, though it was late")
+    func concurrent() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let (lane, queue) = try waiters.laneThatRuns(on: 7)
+        for _ in 0..<2 {
+            waiters.pause(lane, on: 7)
+            let command = waiters.append(.highest, for: queue)
+            _ = waiters.choose()
+            let thread = PendingCommand(of: Parker())
+            var effects = WaiterQueue.Effects()
+            waiters.append(thread, on: 7, &effects)
+            #expect(!effects.probes.contains { $0 === lane })
+            for _ in 0..<2 { _ = waiters.choose() }
+            #expect(waiters.front === thread)
+            waiters.remove(thread)
+            // The block below has not returned.
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 7)
+            #expect(arrives)
+            waiters.remove(command)
+        }
+    }
+
     @Test(
         "A queue that starts a block late is waited for longer, but not if the block stands behind another of the lane",
         arguments: [false, true]

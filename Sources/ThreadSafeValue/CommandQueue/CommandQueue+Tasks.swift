@@ -121,19 +121,21 @@ extension CommandQueue where Value: Sendable {
                 submit(priority, until: deadline, as: submission) { turn in
                     // After the closure, which may wait for a value that the task's body has, and before the task goes on: it may be
                     // done with the value before `resume` returns.
-                    let (ending, goOn): (PendingCommand.Ending, (() -> Void)?) =
-                        switch turn {
-                        case .success: work { unsafe continuation.resume(returning: $0) }
-                        case .failure(let failure):
-                            (
-                                .complete(isChange: false) {
-                                    unsafe continuation.resume(returning: .failure(failure))
-                                }, nil
-                            )
-                        }
-                    if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
-                    goOn?()
-                    return ending
+                    func stopWaiting() {
+                        if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
+                    }
+                    switch turn {
+                    case .success:
+                        let (ending, goOn) = work { unsafe continuation.resume(returning: $0) }
+                        stopWaiting()
+                        goOn?()
+                        return ending
+                    case .failure(let failure):
+                        // At once: the threads of the global queue may all wait for something that the task is to do.
+                        stopWaiting()
+                        unsafe continuation.resume(returning: .failure(failure))
+                        return .complete(isChange: false, tell: nil)
+                    }
                 }
             }
         } onCancel: {
@@ -163,7 +165,7 @@ extension CommandQueue where Value: Sendable {
         case .success(let command): submission.attach(command)
         case .failure(let failure):
             if let timer { TimerThread.shared.remove(timer) }
-            if case .complete(_, let tell?) = work(.failure(failure)) { tell() }
+            _ = work(.failure(failure))
         }
     }
 }
@@ -210,16 +212,43 @@ extension CommandQueue where Value: Sendable {
         _ work: @escaping (CommandQueue, CommandEnding<Answer>) -> PendingCommand.Ending
     ) -> SubmittedCommand<Answer> {
         let (submission, ending) = (Submission(), CommandEnding<Answer>())
-        // The work does not keep the queue: a suspended value that nobody holds goes away.
-        submit(priority, until: Deadline(after: timeout), as: submission) { turn in
-            switch turn {
-            case .success(let storage): return work(CommandQueue(of: storage), ending)
-            case .failure(let failure):
-                ending.record(.failure(failure))
-                return .complete(isChange: false) { ending.tell() }
+        let deadline = Deadline(after: timeout)
+        if deadline == .passed {
+            submitNow(priority, ending) { work(self, ending) }
+        } else {
+            // The work does not keep the queue: a suspended value that nobody holds goes away.
+            submit(priority, until: deadline, as: submission) { turn in
+                switch turn {
+                case .success(let storage): return work(CommandQueue(of: storage), ending)
+                case .failure(let failure):
+                    ending.end(.failure(failure))
+                    return .complete(isChange: false, tell: nil)
+                }
             }
         }
-        return SubmittedCommand(submission: submission, ending: ending)
+        return SubmittedCommand(submission: submission, ending: ending, isEndless: deadline == .never)
+    }
+
+    /// Runs `work` on a global queue if the turn is free now.
+    private func submitNow<Answer: Sendable>(
+        _ priority: CommandPriority,
+        _ ending: CommandEnding<Answer>,
+        _ work: @escaping () -> PendingCommand.Ending
+    ) {
+        switch tryToTakeTurn(priority, .none) {
+        case .taken:
+            moveTurn(to: TurnWord.detached)
+            nonisolated(unsafe) let work = work
+            awaitedTarget.async {
+                moveTurn(to: TurnWord.currentThread)
+                guard case .complete(let isChange, let tell) = unsafe work() else { return }
+                giveTurnBack(of: TurnWord.currentThread, afterChange: isChange)
+                tell?()
+            }
+        case .busy: ending.end(.failure(.timedOut))
+        case .refused(let failure):
+            ending.end(.failure(failure.reported(for: Value.self, "async.\(priority)Priority.submit")))
+        }
     }
 }
 
@@ -239,7 +268,7 @@ extension Submission {
             state.command = command
             return state.ending
         }
-        if let ending { _ = end(command, ending) }
+        if let ending { _ = command.end(ending) { $0.dropWork() } }
     }
 
     /// The queue of the command, if there still is one.
@@ -247,19 +276,20 @@ extension Submission {
 
     /// Takes the command out of the line, unless it has begun.
     ///
+    /// - Parameters:
+    ///   - ending: what the task gets.
+    ///   - letGo: called with the command, whose closure nobody needs any more.
     /// - Returns: whether this has ended it, and its queue. The reference may be the last one.
     @discardableResult
-    func end(_ ending: QueueSafeValueError) -> (isEnded: Bool, queue: AnyObject?) {
+    func end(
+        _ ending: QueueSafeValueError,
+        _ letGo: (PendingCommand) -> Void = { $0.dropWork() }
+    ) -> (isEnded: Bool, queue: AnyObject?) {
         let command = state.write { state in
             if state.ending == nil { state.ending = ending }
             return state.command
         }
-        return command.map { end($0, ending) } ?? (false, nil)
-    }
-
-    // The task is resumed at once: the threads of the target queue may all wait for something that the task is to do.
-    private func end(_ command: CommandHandle, _ ending: QueueSafeValueError) -> (isEnded: Bool, queue: AnyObject?) {
-        command.end(ending) { _, tell in tell() }
+        return command?.end(ending, letGo) ?? (false, nil)
     }
 }
 
@@ -267,7 +297,11 @@ extension Submission: TimerTarget {
     // Not inlined, so that the caller has no other reference to the queue.
     @inline(never)
     func timerFired() -> Unmanaged<AnyObject>? {
-        unsafe end(.timedOut).queue.map { unsafe .passRetained($0) }
+        let (_, queue) = end(.timedOut) { command in
+            // What goes away may run any code.
+            DispatchQueue.global().async { command.dropWork() }
+        }
+        return unsafe queue.map { unsafe .passRetained($0) }
     }
 }
 

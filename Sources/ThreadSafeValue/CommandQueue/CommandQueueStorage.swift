@@ -141,7 +141,10 @@ extension CommandQueueStorage: AnyCommandQueue {
         listeners?.finish()
         for (lane, commands) in zip(lanes, refused) where !commands.isEmpty {
             lane.target.async {
-                for command in commands { command.refuse(.valueContainerDeinited)?() }
+                for command in commands {
+                    command.refusal(.valueContainerDeinited)?()
+                    command.dropWork()
+                }
             }
         }
     }

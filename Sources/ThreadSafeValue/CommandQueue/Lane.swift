@@ -105,6 +105,8 @@ extension Lane {
 
     /// The block runs, and has the turn or looks for it.
     func arrive(at time: UInt64, on thread: UInt64) {
+        // It starts beside another one.
+        if isDispatched, blockCount > 1 { isSerial = false }
         block = .present(since: time, thread: thread)
         hasTurn = false
         isOverdue = false

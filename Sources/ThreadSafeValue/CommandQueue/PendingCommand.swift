@@ -113,13 +113,9 @@ extension PendingCommand {
         unsafe work = nil
     }
 
-    /// Lets go of the closure of a command that does not run.
-    ///
-    /// - Returns: what tells the caller why; `nil` if nobody is to be told.
-    func refuse(_ error: QueueSafeValueError) -> (() -> Void)? {
-        let ending = run(.failure(error))
-        dropWork()
-        guard case .complete(_, let tell) = ending else { return nil }
+    /// What tells the caller of a command that does not run why, on its target queue; `nil` if nobody is left to be told there.
+    func refusal(_ error: QueueSafeValueError) -> (() -> Void)? {
+        guard case .complete(_, let tell) = run(.failure(error)) else { return nil }
         return tell
     }
 

@@ -48,8 +48,13 @@ extension TurnQueue {
         let (threads, others) = update { waiters, _ in waiters.removeAll(priority) }
         for command in threads { command.parker!.wake() }
         for (target, commands) in others where !commands.isEmpty {
+            // Tasks go on at once: the threads of that queue may all wait for something that a task is to do.
+            nonisolated(unsafe) let refusals = commands.map { $0.refusal(.cancelled) }
             target.async {
-                for command in commands { command.refuse(.cancelled)?() }
+                for (command, tell) in unsafe zip(commands, refusals) {
+                    tell?()
+                    command.dropWork()
+                }
             }
         }
         return others.reduce(threads.count) { $0 + $1.commands.count }

@@ -62,28 +62,30 @@ extension CommandHandle {
     /// - Complexity: O(log number of target queues that have commands).
     @discardableResult
     public func cancel() -> Bool {
-        end(.cancelled) { target, tell in
-            let told = Told(tell: tell)
-            target.async { told.tell() }
-        }.isEnded
+        end(.cancelled) { $0.dropWork() }.isEnded
     }
 
     /// The queue that accepted the command, if there still is one.
     var queue: (any AnyCommandQueue)? { accepted?.reference.queue }
 
-    /// Takes the command out, unless it has started, and lets go of its closure.
+    /// Takes the command out, unless it has started, and tells its caller why.
     ///
     /// - Parameters:
-    ///   - error: what its caller gets.
-    ///   - tell: calls what tells that, if the caller is to be told.
+    ///   - error: what the caller gets.
+    ///   - letGo: called with the command, whose closure nobody needs any more.
     /// - Returns: whether this has ended it, and its queue. The reference may be the last one.
     func end(
         _ error: QueueSafeValueError,
-        _ tell: (_ target: DispatchQueue, @escaping () -> Void) -> Void
+        _ letGo: (PendingCommand) -> Void
     ) -> (isEnded: Bool, queue: AnyObject?) {
         guard let accepted, let queue = accepted.reference.queue else { return (false, nil) }
         guard let target = queue.turns.cancel(accepted.command) else { return (false, queue) }
-        if let answer = accepted.command.refuse(error) { tell(target, answer) }
+        let tell = accepted.command.refusal(error)
+        letGo(accepted.command)
+        if let tell {
+            let told = Told(tell: tell)
+            target.async { told.tell() }
+        }
         return (true, queue)
     }
 

@@ -15,7 +15,7 @@ import Bionic
 /// A programming mistake that was answered with a failure, which the program may have ignored.
 ///
 /// Debug builds write a line to standard error for each. To see where it was made, set a breakpoint in a handler, or print the
-/// call stack there:
+/// call stack there; a `done` that was dropped is reported by the thread that waited for it, or else by the one that dropped it:
 ///
 /// ```swift
 /// CommandMistake.report { mistake in

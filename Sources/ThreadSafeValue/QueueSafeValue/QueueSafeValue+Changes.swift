@@ -37,7 +37,8 @@ extension QueueSafeValue where Value: Sendable {
     ///
     /// - Parameters:
     ///   - startsWithCurrentValue: Whether the first element is the value as it is when a command of highest priority could read
-    ///     it: now, if the turn is free. No change comes between it and the next element.
+    ///     it: now, if the turn is free; until then that command is one of those that wait. No change comes between it and the
+    ///     next element.
     ///   - buffering: How many values to keep for a loop that is busy.
     /// - Returns: A sequence that listens already. It does not keep the value, and ends with it.
     public func changes(
@@ -61,14 +62,19 @@ extension CommandQueue {
             giveTurnBack(of: TurnWord.currentThread, afterChange: false)
             return tell()
         }
-        let listeners = listeners
+        let (listeners, reference) = (listeners, storage.turns.weakReference())
         _ = submit(.highest, in: .global(), evenIfFull: true) { turn in
             switch turn {
             case .success(let storage):
                 let value = unsafe CommandQueue<Value>(of: storage).value
                 let tell = unsafe listeners.add(listener, startingWith: value.pointee)
                 return .complete(isChange: false, tell: tell)
-            case .failure: return .complete(isChange: false) { listeners.remove(listener) }
+            case .failure:
+                return .complete(isChange: false) {
+                    // All pending commands were cancelled, or the value has gone.
+                    guard let queue = reference.queue else { return listeners.remove(listener) }
+                    CommandQueue(of: queue).start(listener)
+                }
             }
         }
     }

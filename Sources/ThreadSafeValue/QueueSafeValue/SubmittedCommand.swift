@@ -14,27 +14,35 @@
 public struct SubmittedCommand<Answer: Sendable>: Sendable {
     let submission: Submission
     let ending: CommandEnding<Answer>
+
+    /// Whether it has no time-out.
+    let isEndless: Bool
 }
 
 extension SubmittedCommand {
     /// What the closure of the command returned, or why the command failed; waits until it is over.
     ///
     /// A cancelled task waits too: it is ``cancel()`` that takes the command back. Inside an async closure that has the turn
-    /// that the command waits for, the answer is ``QueueSafeValueError/reentrantCommand``, and the command never runs.
+    /// that the command waits for, the answer is ``QueueSafeValueError/reentrantCommand``, and the command never runs. Awaited inside
+    /// an async closure of another value, a command without a time-out keeps its value.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             // Only a task that is part of a body can be in a circle. It keeps the queue as long as it is in the graph.
             guard let body = TaskBody.current, let queue = submission.queue else { return await ending.wait {} }
             let resource = queue.turns.resource
+            let isInside = body.isPart(of: resource.holder)
+            // A wait that ends is in no circle for ever.
+            if !isEndless, !isInside { return await ending.wait {} }
             if WaitGraph.shared.begin(for: resource, thread: 0, body: body) == nil {
                 defer { withExtendedLifetime(queue) {} }
                 return await ending.wait { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
             }
-            let isInside = body.isPart(of: resource.holder)
             let failure = isInside ? QueueSafeValueError.reentrantCommand : .circularWait
-            failure.reported(for: queue.valueType, "a submitted command that is awaited")
             // One that has begun goes on, and waits for this task.
-            if submission.end(failure).isEnded || ending.isRecorded { return await ending.wait {} }
+            let isEnded = submission.end(failure).isEnded
+            if !isEnded, ending.isRecorded { return await ending.wait {} }
+            failure.reported(for: queue.valueType, "a submitted command that is awaited")
+            if isEnded { return await ending.wait {} }
             return .failure(failure)
         }
     }
@@ -67,7 +75,11 @@ extension CommandEnding {
 
     /// The command has done its work; it may still have the turn.
     func record(_ result: Result<Answer, QueueSafeValueError>) {
-        state.write { $0.result = result }
+        let waiting = state.write { state in
+            state.result = result
+            return state.waiting
+        }
+        for (_, stop) in waiting { stop() }
     }
 
     /// The command is over and the turn is free: tasks go on.
@@ -76,26 +88,27 @@ extension CommandEnding {
             state.isOver = true
             return (state.result!, state.waiting.drain())
         }
-        for (continuation, stop) in waiting {
-            stop()
-            continuation.resume(returning: result)
-        }
+        for (continuation, _) in waiting { continuation.resume(returning: result) }
+    }
+
+    /// The command does not run, or no more.
+    func end(_ result: Result<Answer, QueueSafeValueError>) {
+        record(result)
+        tell()
     }
 
     /// Waits until the command is over.
     ///
-    /// - Parameter stop: called then, and not when the task goes on, which may be much later.
+    /// - Parameter stop: called when it has done its work, and not when the task goes on, which may be much later.
     /// - Returns: the result of the command.
     func wait(_ stop: @escaping @Sendable () -> Void) async -> Result<Answer, QueueSafeValueError> {
         await withCheckedContinuation { continuation in
-            let result = state.write { state in
-                if state.isOver { return state.result }
-                state.waiting.append((continuation, stop))
-                return nil
+            let (isRecorded, result) = state.write { state in
+                if !state.isOver { state.waiting.append((continuation, stop)) }
+                return (state.result != nil, state.isOver ? state.result : nil)
             }
-            guard let result else { return }
-            stop()
-            continuation.resume(returning: result)
+            if isRecorded { stop() }
+            if let result { continuation.resume(returning: result) }
         }
     }
 }
