@@ -323,4 +323,19 @@ struct CommandConditionTests {
         }
         #expect(answers.entries == [.failure(.reentrantCommand)])
     }
+
+    @Test func `Those who listen are told of the change, whether it had to wait or not`() async throws {
+        let value = QueueSafeValue(value: 0)
+        var changes = value.changes(buffering: .unbounded).makeAsyncIterator()
+        await value.async.lowestPriority.set(when: { $0 == 0 }) { $0 = 1 }
+        #expect(await changes.next() == 1)
+        try await onThreadOfItsOwn { _ = value.wait.lowestPriority.set(when: { $0 == 1 }) { $0 = 2 } }
+        #expect(await changes.next() == 2)
+        let task = OwnThreads.run { await value.async.lowestPriority.set(when: { $0 == 3 }) { $0 = 4 } }
+        let thread = RunningThread { value.wait.lowestPriority.set(when: { $0 == 4 }) { $0 = 5 } }
+        await value.async.lowestPriority.set { $0 = 3 }
+        for number in 3...5 { #expect(await changes.next() == number) }
+        await task.value
+        thread.join()
+    }
 }

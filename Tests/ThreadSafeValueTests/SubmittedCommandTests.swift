@@ -162,6 +162,20 @@ struct SubmittedCommandTests {
         for command in submit() { #expect(await command.value.failure == .valueContainerDeinited) }
     }
 
+    @Test func `Those who listen are told of its change`() async {
+        let value = QueueSafeValue(value: 0)
+        var changes = value.changes(buffering: .unbounded).makeAsyncIterator()
+        value.async.lowestPriority.submit { $0 = 1 }
+        #expect(await changes.next() == 1)
+        value.async.lowestPriority.submit { number in
+            await Task.yield()
+            number = 2
+        }
+        #expect(await changes.next() == 2)
+        value.async(timeout: .seconds(0)).lowestPriority.submit { $0 = 3 }
+        #expect(await changes.next() == 3)
+    }
+
     @Test func `Without time it takes a free turn, and none that is taken`() async {
         let value = QueueSafeValue(value: 0)
         let now = value.async(timeout: .seconds(0)).lowestPriority
