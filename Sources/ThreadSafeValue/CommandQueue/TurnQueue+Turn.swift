@@ -178,11 +178,14 @@ extension TurnQueue {
         if deadline == .max {
             let delay = policy.circleDelay
             if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
-            if WaitGraph.shared.begin(for: resource, thread: thread, body: body) != nil {
-                return takeTurn(woken: command, orLeave: true) ? command.cancellation : .circularWait
+            while WaitGraph.shared.begin(for: resource, thread: thread, body: body) == nil {
+                command.parker!.park()
+                // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that of the line.
+                WaitGraph.shared.end(for: resource, thread: thread, body: body)
+                if takeTurn(woken: command, orLeave: false) { return command.cancellation }
             }
+            return takeTurn(woken: command, orLeave: true) ? command.cancellation : .circularWait
         }
-        defer { if deadline == .max { WaitGraph.shared.end(for: resource, thread: thread, body: body) } }
         if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return command.cancellation }
         return .timedOut
     }
