@@ -59,7 +59,10 @@ extension ManualCompletion {
     /// The command's closure has returned: `finish` is called once, now or when the command is complete.
     func closureReturned(finish: @escaping Finish) {
         header = finish
-        if !word.exchange(State.running, for: State.returned) { self.finish(nil) }
+        if word.exchange(State.running, for: State.returned) { return }
+        // What was done before the command was completed is visible: an exchange that fails orders nothing.
+        _ = word.loadAcquiring()
+        self.finish(nil)
     }
 
     private func finish(_ failure: QueueSafeValueError?) {
