@@ -74,6 +74,8 @@ extension CommandQueue where Value: Sendable {
         _ body: @Sendable (inout Value) async throws -> Success,
         as owner: TaskBody
     ) async -> Result<Success, QueueSafeValueError> {
+        // The turn came from the thread that resumed the task, or started it: all that it saw is visible here.
+        _ = word.loadAcquiring()
         do {
             return .success(try await owner.run { try unsafe await body(&value.pointee) })
         } catch {
