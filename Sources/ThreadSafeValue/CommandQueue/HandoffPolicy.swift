@@ -25,14 +25,11 @@ package struct HandoffPolicy: Sendable {
 
     /// How many pauses of the processor a thread makes between looks for a free turn before it stands in line and parks. It
     /// never yields the processor: it would not know when it runs again, and others would wait for it then.
-    package var spins = HandoffPolicy.isAlone ? 0 : 200
+    package var spins = Backoff.spinsBeforeParking
 
     /// For how long a thread is parked before it looks whether it waits in a circle. Hardly any waits so long, so the
     /// graph of all waiting threads, which has one lock, costs the others nothing. Databases find deadlocks so.
     package var circleDelay: UInt64 = 1_000_000
 
     package init() {}
-
-    /// On a single processor nothing changes while a thread pauses.
-    private static let isAlone = processorCount() == 1
 }

@@ -2,6 +2,9 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+/// Called once to complete a manual command, on any thread; further calls do nothing.
+public typealias CommandCompletionClosure = @Sendable () -> Void
+
 /// The end of a manual command: the later of two events, that its closure has returned and that it was completed.
 ///
 /// The user's `done` is the only one to keep this object, and needs no other. When the last copy of an uncalled `done` goes

@@ -237,19 +237,3 @@ extension TurnQueue {
     /// The pauses of a thread that looks for a turn which another running thread has.
     var spinning: Backoff { Backoff(spins: policy.spins, yields: 0) }
 }
-
-/// Who submits commands, each in one of 64 bits.
-enum Submitter {
-    /// The bit of the calling thread, and in a task those of the task.
-    static var currentBits: UInt64 { bit(currentThreadIdentity() >> 4 &* 0x9E37_79B9_7F4A_7C15) | taskBits }
-
-    /// The bit of the current task, and of the tasks that await it while it runs a body for them; zero outside of tasks.
-    static var taskBits: UInt64 {
-        unsafe withUnsafeCurrentTask { task in
-            guard let task = unsafe task else { return 0 }
-            return unsafe bit(UInt64(truncatingIfNeeded: task.hashValue)) | (TaskBody.current?.submitters ?? 0)
-        }
-    }
-
-    private static func bit(_ hash: UInt64) -> UInt64 { 1 << (hash >> 58) }
-}

@@ -26,8 +26,11 @@ struct Backoff {
     /// The same, but without letting other threads run.
     var keepingProcessor: Backoff { Backoff(spins: spins, yields: 0) }
 
+    /// How many pauses take about as long as to park and to be woken. On a single processor nothing changes meanwhile.
+    static let spinsBeforeParking = processorCount() == 1 ? 0 : 200
+
     /// About as long as it takes to park and to be woken.
-    static var beforeParking: Backoff { Backoff(spins: HandoffPolicy().spins, yields: 2) }
+    static var beforeParking: Backoff { Backoff(spins: spinsBeforeParking, yields: 2) }
 
     /// Whether no pause is left.
     var isOver: Bool { spins <= 0 && yields == 0 }

@@ -2,9 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Called once to complete a manual command, on any thread; further calls do nothing.
-public typealias CommandCompletionClosure = @Sendable () -> Void
-
 /// The schedule of commands that run on the calling thread; the choice of their priority is next.
 public struct WaitSchedule<Value> {
     // Stored, as is the schedule in its value: of a structure that a property makes, the compiler counts a reference up and
