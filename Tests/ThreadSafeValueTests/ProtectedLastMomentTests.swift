@@ -43,6 +43,8 @@ enum Replacement: String, CaseIterable, Codable, Sendable {
         }
     }
 
+    // Not inlined, so that a value that is handed out and dropped has gone when this returns.
+    @inline(never)
     fileprivate func make(of state: Protected<TokenState>) {
         switch self {
         case .member: state.current = nil
