@@ -17,7 +17,8 @@ let package = Package(
             dependencies: ["CFiber"],
             exclude: [
                 "Subject/Primitives/AtomicWord.swift", "Subject/Timers/TimerThread.swift",
-                "Subject/CommandQueue/ThreadWaiter.swift", "Subject/QueueSafeValue/QueueSafeValue+Changes.swift",
+                "Subject/CommandQueue/ThreadWaiter.swift",
+                "Subject/QueueSafeValue/QueueSafeContainer+Changes.swift",
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),

@@ -211,8 +211,7 @@ struct AwaitCommandsTests {
                         await one.async.highestPriority.set { number in
                             await Task.yield()
                             number += 1
-                            if await other.async.highestPriority.set(completion: { $0 += 1 }) == .failure(.circularWait)
-                            {
+                            if await other.async.highestPriority.set({ $0 += 1 }) == .failure(.circularWait) {
                                 circles.write { $0 += 1 }
                             }
                         }

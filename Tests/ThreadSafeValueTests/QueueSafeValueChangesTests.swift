@@ -46,7 +46,7 @@ struct QueueSafeValueChangesTests {
         await tasks.set { $0 = 10 }
         _ = await tasks.get()
         await tasks.set(newValue: 11)
-        await tasks.set(manualCompletion: { number in
+        await tasks.set({ number in
             await Task.yield()
             number = 12
         })
@@ -87,7 +87,7 @@ struct QueueSafeValueChangesTests {
                 if number == 2 {
                     await value.async.lowestPriority.set { $0 = number }
                 } else {
-                    await value.async.lowestPriority.set(manualCompletion: { current in
+                    await value.async.lowestPriority.set({ current in
                         await Task.yield()
                         current = number
                     })

@@ -6,18 +6,18 @@ import Dispatch
 
 /// A handle for a command that was submitted to a target queue: to cancel it, or to see whether it has begun.
 ///
-/// Keep it or not: the command runs all the same. It does not keep the value alive, and keeps nothing of the command once that
-/// is over.
+/// Keep it or not: the command runs all the same. It does not keep the value alive, and keeps nothing of the command
+/// once that is over.
 public struct CommandHandle: Sendable {
     /// Where a command is in its life.
     public enum State: Sendable {
-        /// It waits for its turn.
+        /// The command was accepted and waits for its turn.
         case waiting
-        /// Its closure was called, or is just about to be.
+        /// The command got its turn: its closure is about to be called, runs, or has ended.
         case started
-        /// It was cancelled before it started.
+        /// The command was cancelled before its turn came.
         case cancelled
-        /// It was not accepted, or went with its suspended value; its completion got the reason.
+        /// The command was not accepted, or its suspended value went away; its completion got the reason.
         case refused
     }
 
@@ -55,10 +55,12 @@ extension CommandHandle {
 
     /// Takes the command out, unless it has started.
     ///
-    /// Its closure is never called then, and its completion gets ``QueueSafeValueError/cancelled`` on the target queue; that of
-    /// a `get` without one gets it in its closure. What the closure captured goes away on the calling thread, before this returns.
+    /// Its closure is never called then, and its completion gets ``QueueSafeValueError/cancelled`` on the target
+    /// queue; that of a `get` without one gets it in its closure. What the closure captured goes away on the calling
+    /// thread, before this returns.
     ///
-    /// - Returns: `true` if this call cancelled the command; `false` if it had started or was cancelled or refused before.
+    /// - Returns: `true` if this call cancelled the command; `false` if it had started or was cancelled or refused
+    ///   before.
     /// - Complexity: O(log number of target queues that have commands).
     @discardableResult
     public func cancel() -> Bool {
@@ -71,9 +73,9 @@ extension CommandHandle {
     /// Takes the command out, unless it has started, and tells its caller why.
     ///
     /// - Parameters:
-    ///   - error: what the caller gets.
-    ///   - letGo: called with the command, whose closure nobody needs any more.
-    /// - Returns: whether this has ended it, and its queue. The reference may be the last one.
+    ///   - error: What the caller gets.
+    ///   - letGo: Called with the command, whose closure nobody needs any more.
+    /// - Returns: Whether this has ended it, and its queue. The reference may be the last one.
     func end(
         _ error: QueueSafeValueError,
         _ letGo: (PendingCommand) -> Void

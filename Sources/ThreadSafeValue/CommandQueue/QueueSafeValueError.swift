@@ -4,39 +4,40 @@
 
 /// Why a command of a queue-safe value has no result.
 public enum QueueSafeValueError: Error, Sendable {
-    /// The value was suspended and nobody held it any more, so nobody could resume it; the command's closure never runs.
+    /// The last handle of a suspended value went away, so nothing can resume it; the command's closure never runs.
     case valueContainerDeinited
 
-    /// The closure that the command was to run is `nil`.
+    /// The command was given `nil` for its closure, so there was nothing to run.
     case commandClosureDeallocated
 
-    /// The closure of the command threw `error`. Changes that it had made to the value stay.
+    /// The closure of the command threw `error`; what it had changed before stays changed.
     case unexpected(error: any Error)
 
-    /// The command waits for a value from inside a command of that value: it would wait for itself forever.
+    /// The command was called inside a command of the same value, and would have waited for itself forever.
     case reentrantCommand
 
-    /// Threads that use several values wait for each other in a circle, and this command would have closed it.
+    /// The command would have closed a circle of threads or tasks that wait for each other's values.
     case circularWait
 
-    /// The last copy of the `done` closure of a manual command went away before it was called.
+    /// The last copy of the `done` closure went away uncalled, so the manual command was ended without it.
     case completionDropped
 
-    /// The command did not get its turn in the time that it was given; its closure never runs.
+    /// The time that the command was given ended before its turn came; its closure never runs.
     case timedOut
 
-    /// The command was cancelled before it started; its closure never runs.
+    /// The command was cancelled before its turn came; its closure never runs.
     case cancelled
 
-    /// The value holds as many waiting commands of target queues as it was created for.
+    /// The command was not accepted: as many commands for target queues as the value allows were waiting already.
     case commandQueueFull
 
-    /// The value is not suspended, so there is nothing to resume.
+    /// `resume()` was called more often than `suspend()`, and did nothing.
     case notSuspended
 }
 
 extension QueueSafeValueError: Equatable {
-    /// Two errors are equal if their cases are; two `unexpected` ones if their errors have one type and one description.
+    /// Two errors are equal if their cases are; two `unexpected` ones if their errors have one type and one
+    /// description.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.valueContainerDeinited, .valueContainerDeinited),

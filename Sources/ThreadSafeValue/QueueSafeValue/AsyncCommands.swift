@@ -22,8 +22,8 @@ public struct AsyncSchedule<Value: Sendable>: Sendable {
 extension AsyncSchedule: CommandSchedule {
     /// Commands of a given priority on the target queue.
     ///
-    /// - Parameter priority: how early they get their turn.
-    /// - Returns: the commands, to call one of them.
+    /// - Parameter priority: How early they get their turn.
+    /// - Returns: The commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
         AsyncCommands(schedule: self, priority: priority)
@@ -35,8 +35,9 @@ extension AsyncSchedule: CommandSchedule {
 /// Submitting a command returns at once and blocks nobody. Its closure and its completion run on the target queue,
 /// always. A completion runs after the command: others may have the turn by then, so it may wait for the value itself.
 ///
-/// A command that was accepted runs, also if nobody holds the value any more. If the target queue does not start for 5 ms
-/// when the turn comes, its commands let others go first until it does; for a queue that was late before it may be 50 ms.
+/// A command that was accepted runs, also if nobody holds the value any more. If the target queue does not start for 5
+/// ms when the turn comes, its commands let others go first until it does; for a queue that was late before it may be
+/// 50 ms.
 public struct AsyncCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.
     public typealias CurrentValue = Value
@@ -60,15 +61,14 @@ public struct AsyncCommands<Value: Sendable>: Sendable {
 extension AsyncCommands {
     /// Reads the value in a closure, which has it to itself.
     ///
-    /// - Parameter commandClosure: called once on the target queue with the value, or with why there is none.
-    /// - Returns: a handle, to cancel the command.
+    /// - Parameter commandClosure: Called once on the target queue with the value, or with why there is none.
+    /// - Returns: A handle, to cancel the command.
     @inlinable
     @discardableResult
-    public func get(completion commandClosure: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)?)
-        -> CommandHandle
-    {
-        guard let commandClosure else { return .refused }
-        return submit(orFail: commandClosure) { turn in
+    public func get(
+        _ commandClosure: @escaping @Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void
+    ) -> CommandHandle {
+        submit(orFail: commandClosure) { turn in
             switch turn {
             case .success(let storage):
                 unsafe commandClosure(.success(CommandQueue(of: storage).value.pointee))
@@ -80,23 +80,23 @@ extension AsyncCommands {
 
     /// Reads the value in a closure and keeps it to the command until `done` is called.
     ///
-    /// `done` may be called on any thread. Until then no thread waits, and the target queue is free for other work. If the
-    /// last copy of `done` goes away uncalled, the command ends with ``QueueSafeValueError/completionDropped``.
+    /// `done` may be called on any thread. Until then no thread waits, and the target queue is free for other work. If
+    /// the last copy of `done` goes away uncalled, the command ends with ``QueueSafeValueError/completionDropped``.
     ///
     /// - Parameters:
-    ///   - commandClosure: called once on the target queue with the value, or with why there is none, and `done`.
-    ///   - completion: called once on the target queue after the command, with the value or why the command failed.
-    /// - Returns: a handle, to cancel the command.
+    ///   - commandClosure: Called once on the target queue with the value, or with why there is none, and `done`.
+    ///   - completion: Called once on the target queue after the command, with the value or why the command failed.
+    /// - Returns: A handle, to cancel the command.
     @inlinable
     @discardableResult
     public func get(
-        manualCompletion commandClosure: (
-            @Sendable (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
-        )?,
+        _ commandClosure:
+            @escaping @Sendable (
+                Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure
+            ) -> Void,
         completion: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
-        guard let commandClosure else { return fail(.commandClosureDeallocated, completion) }
-        return submitManually(
+        submitManually(
             isChange: false,
             orFail: { result in
                 commandClosure(result, {})
@@ -109,9 +109,10 @@ extension AsyncCommands {
     /// Replaces the value.
     ///
     /// - Parameters:
-    ///   - newValue: the value to set.
-    ///   - commandClosure: called once on the target queue after the command, with the new value or why it was not set.
-    /// - Returns: a handle, to cancel the command.
+    ///   - newValue: The value to set.
+    ///   - commandClosure: Called once on the target queue after the command, with the new value or why it was not
+    ///     set.
+    /// - Returns: A handle, to cancel the command.
     @inlinable
     @discardableResult
     public func set(
@@ -133,17 +134,16 @@ extension AsyncCommands {
     /// Changes the value in place, in a closure that has it to itself.
     ///
     /// - Parameters:
-    ///   - accessClosure: called at most once on the target queue, with the value. If it throws, what it changed stays;
-    ///     without a completion, nobody learns of the error.
-    ///   - commandClosure: called once on the target queue after the command, with the updated value or why it failed.
-    /// - Returns: a handle, to cancel the command.
+    ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, what it changed
+    ///     stays; without a completion, nobody learns of the error.
+    ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
+    /// - Returns: A handle, to cancel the command.
     @inlinable
     @discardableResult
     public func set(
-        accessClosure: (@Sendable (inout CurrentValue) throws -> Void)?,
+        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
-        guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         guard let commandClosure else {
             return submit(orFail: commandClosure) { turn in
                 guard case .success(let storage) = turn else { return .complete(isChange: false, tell: nil) }
@@ -171,9 +171,11 @@ extension AsyncCommands {
     /// Changes the value in place and computes an answer, in a closure that has it to itself.
     ///
     /// - Parameters:
-    ///   - accessClosure: called at most once on the target queue, with the value. If it throws, what it changed stays.
-    ///   - completion: called once on the target queue after the command, with what the closure returned or why it failed.
-    /// - Returns: a handle, to cancel the command.
+    ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, what it changed
+    ///     stays.
+    ///   - completion: Called once on the target queue after the command, with what the closure returned or why it
+    ///     failed.
+    /// - Returns: A handle, to cancel the command.
     @inlinable
     @discardableResult
     public func update<Answer: Sendable>(
@@ -192,25 +194,22 @@ extension AsyncCommands {
 
     /// Changes the value in place and keeps it to the command until `done` is called.
     ///
-    /// `done` may be called on any thread, also before the closure returns: the command ends when both have happened. Until
-    /// then no thread waits, and the target queue is free for other work. If the last copy of `done` goes away uncalled,
-    /// the command ends with ``QueueSafeValueError/completionDropped``.
+    /// `done` may be called on any thread, also before the closure returns: the command ends when both have happened.
+    /// Until then no thread waits, and the target queue is free for other work. If the last copy of `done` goes away
+    /// uncalled, the command ends with ``QueueSafeValueError/completionDropped``.
     ///
     /// - Parameters:
-    ///   - accessClosure: called at most once on the target queue, with the value and `done`. If it throws, the command
-    ///     ends, and what it changed stays.
-    ///   - commandClosure: called once on the target queue after the command, with the updated value or why it failed.
-    /// - Returns: a handle, to cancel the command.
+    ///   - accessClosure: Called at most once on the target queue, with the value and `done`. If it throws, the
+    ///     command ends, and what it changed stays.
+    ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
+    /// - Returns: A handle, to cancel the command.
     @inlinable
     @discardableResult
     public func set(
-        manualCompletion accessClosure: (
-            @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
-        )?,
+        _ accessClosure: @escaping @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
-        guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
-        return submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
+        submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
     }
 }
 

@@ -13,12 +13,12 @@ extension QueueSafeValue where Value: Sendable {
 
     /// Commands that a task awaits for a limited time.
     ///
-    /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never runs. The
-    /// time counts from the call of the command to its turn, not to its completion.
+    /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never
+    /// runs. The time counts from the call of the command to its turn, not to its completion.
     ///
-    /// - Parameter timeout: for how long a command may wait. `.never` is for ever; with zero or less it takes the turn
+    /// - Parameter timeout: For how long a command may wait. `.never` is for ever; with zero or less it takes the turn
     ///   only if it is free now.
-    /// - Returns: a schedule, on which to choose a priority.
+    /// - Returns: A schedule, on which to choose a priority.
     @inlinable
     public func async(timeout: DispatchTimeInterval) -> AwaitSchedule<Value> {
         AwaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
@@ -44,8 +44,8 @@ public struct AwaitSchedule<Value: Sendable>: Sendable {
 extension AwaitSchedule: CommandSchedule {
     /// Commands of a given priority that a task awaits.
     ///
-    /// - Parameter priority: how early they get their turn.
-    /// - Returns: the commands, to call one of them.
+    /// - Parameter priority: How early they get their turn.
+    /// - Returns: The commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> AwaitCommands<Value> {
         AwaitCommands(queue: queue, priority: priority, timeout: timeout)
@@ -60,9 +60,9 @@ extension AwaitSchedule: CommandSchedule {
 /// print(result)
 /// ```
 ///
-/// If the turn is free, the closure runs at once, in the task; a task of an actor leaves the actor for it. Otherwise the command
-/// waits in line, and its closure runs on a global queue. The command of a cancelled task answers ``QueueSafeValueError/cancelled`` if it has not
-/// started; once it has, it completes.
+/// If the turn is free, the closure runs at once, in the task; a task of an actor leaves the actor for it. Otherwise
+/// the command waits in line, and its closure runs on a global queue. The command of a cancelled task answers
+/// ``QueueSafeValueError/cancelled`` if it has not started; once it has, it completes.
 public struct AwaitCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.
     public typealias CurrentValue = Value
@@ -90,7 +90,7 @@ public struct AwaitCommands<Value: Sendable>: Sendable {
 extension AwaitCommands {
     /// Reads the value.
     ///
-    /// - Returns: the value, or why there is none.
+    /// - Returns: The value, or why there is none.
     @inlinable
     public func get() async -> Result<CurrentValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { $0 }
@@ -98,8 +98,8 @@ extension AwaitCommands {
 
     /// Replaces the value.
     ///
-    /// - Parameter newValue: the value to set.
-    /// - Returns: the new value, or why it was not set.
+    /// - Parameter newValue: The value to set.
+    /// - Returns: The new value, or why it was not set.
     @inlinable
     @discardableResult
     public func set(newValue: Value) async -> Result<UpdatedValue, QueueSafeValueError> {
@@ -114,12 +114,13 @@ extension AwaitCommands {
 
     /// Changes the value in place, in a closure that has it to itself.
     ///
-    /// - Parameter accessClosure: called at most once, in the task or on a global queue. If it throws, what it changed stays.
-    /// - Returns: the updated value, or why the command failed.
+    /// - Parameter accessClosure: Called at most once, in the task or on a global queue. If it throws, what it changed
+    ///   stays.
+    /// - Returns: The updated value, or why the command failed.
     @inlinable
     @discardableResult
     public func set(
-        completion accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
+        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true) { value in
             try accessClosure(&value)
@@ -129,15 +130,16 @@ extension AwaitCommands {
 
     /// Changes the value in place, in an async closure that has it to itself until it returns.
     ///
-    /// The turn is kept while the closure is suspended. A command of the same value from inside it, or from a task below it,
-    /// answers ``QueueSafeValueError/reentrantCommand``.
+    /// The turn is kept while the closure is suspended. A command of the same value from inside it, or from a task
+    /// below it, answers ``QueueSafeValueError/reentrantCommand``.
     ///
-    /// - Parameter accessClosure: called at most once, in the task or a child of it. If it throws, what it changed stays.
-    /// - Returns: the updated value, or why the command failed.
+    /// - Parameter accessClosure: Called at most once, in the task or a child of it. If it throws, what it changed
+    ///   stays.
+    /// - Returns: The updated value, or why the command failed.
     @inlinable
     @discardableResult
     public func set(
-        manualCompletion accessClosure: @Sendable (inout CurrentValue) async throws -> Void
+        _ accessClosure: @Sendable (inout CurrentValue) async throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout) { value in
             try await accessClosure(&value)
@@ -147,19 +149,20 @@ extension AwaitCommands {
 
     /// Computes something from the value, in a closure that has it to itself.
     ///
-    /// - Parameter commandClosure: called at most once, in the task or on a global queue.
-    /// - Returns: what the closure returned, or why the command failed.
+    /// - Parameter commandClosure: Called at most once, in the task or on a global queue.
+    /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     public func map<MappedValue: Sendable>(
-        completion commandClosure: @escaping @Sendable (CurrentValue) throws -> MappedValue
+        _ commandClosure: @escaping @Sendable (CurrentValue) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { try commandClosure($0) }
     }
 
     /// Changes the value in place and computes an answer, in a closure that has it to itself.
     ///
-    /// - Parameter accessClosure: called at most once, in the task or on a global queue. If it throws, what it changed stays.
-    /// - Returns: what the closure returned, or why the command failed.
+    /// - Parameter accessClosure: Called at most once, in the task or on a global queue. If it throws, what it changed
+    ///   stays.
+    /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
     public func update<Answer: Sendable>(
@@ -168,12 +171,14 @@ extension AwaitCommands {
         await queue.performAwaited(priority, timeout, isChange: true, accessClosure)
     }
 
-    /// Changes the value in place and computes an answer, in an async closure that has the value to itself until it returns.
+    /// Changes the value in place and computes an answer, in an async closure that has the value to itself until it
+    /// returns.
     ///
-    /// The turn is kept while the closure is suspended, as with ``set(manualCompletion:)``.
+    /// The turn is kept while the closure is suspended, as with `set` and an async closure.
     ///
-    /// - Parameter accessClosure: called at most once, in the task or a child of it. If it throws, what it changed stays.
-    /// - Returns: what the closure returned, or why the command failed.
+    /// - Parameter accessClosure: Called at most once, in the task or a child of it. If it throws, what it changed
+    ///   stays.
+    /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
     public func update<Answer: Sendable>(
@@ -186,11 +191,12 @@ extension AwaitCommands {
 extension AwaitCommands {
     /// Puts a command in line now, whose answer may be awaited later.
     ///
-    /// Commands of one priority that are submitted one after the other run in that order; those of several tasks that each
-    /// await one run in any.
+    /// Commands of one priority that are submitted one after the other run in that order; those of several tasks that
+    /// each await one run in any.
     ///
-    /// - Parameter accessClosure: called at most once, on a global queue, with the value. If it throws, what it changed stays.
-    /// - Returns: the command, with its answer.
+    /// - Parameter accessClosure: Called at most once, on a global queue, with the value. If it throws, what it
+    ///   changed stays.
+    /// - Returns: The command, with its answer.
     @inlinable
     @discardableResult
     public func submit<Answer: Sendable>(
@@ -201,10 +207,11 @@ extension AwaitCommands {
 
     /// Puts a command in line now, with an async closure, whose answer may be awaited later.
     ///
-    /// The closure has the value to itself until it returns, as that of ``set(manualCompletion:)``.
+    /// The closure has the value to itself until it returns, also while it is suspended.
     ///
-    /// - Parameter accessClosure: called at most once, in a task of its own, with the value. If it throws, what it changed stays.
-    /// - Returns: the command, with its answer.
+    /// - Parameter accessClosure: Called at most once, in a task of its own, with the value. If it throws, what it
+    ///   changed stays.
+    /// - Returns: The command, with its answer.
     @inlinable
     @discardableResult
     public func submit<Answer: Sendable>(
@@ -221,17 +228,17 @@ extension AwaitCommands {
     /// await tickets.async.lowestPriority.set(when: { $0 > 0 }) { $0 -= 1 }
     /// ```
     ///
-    /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, and the task is suspended
-    /// until the next change; then the command stands in line again, behind all of its priority, if a bound of the commands that
-    /// wait leaves room for it. The time of
-    /// `async(timeout:)` is for all of that, and a cancelled task goes on at once.
+    /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, and the task is
+    /// suspended until the next change; then the command stands in line again, behind all of its priority, if a bound
+    /// of the commands that wait leaves room for it. The time of `async(timeout:)` is for all of that, and a cancelled
+    /// task goes on at once.
     ///
     /// - Parameters:
-    ///   - condition: whether this is the value to wait for; called in the task or on a global queue, with the turn, for the
-    ///     value as it is now and after changes.
-    ///   - accessClosure: called at most once, there too, with a value that meets the condition. If it throws, what it changed
-    ///     stays.
-    /// - Returns: the updated value, or why the command failed.
+    ///   - condition: Whether this is the value to wait for; called in the task or on a global queue, with the turn,
+    ///     for the value as it is now and after changes.
+    ///   - accessClosure: Called at most once, there too, with a value that meets the condition. If it throws, what it
+    ///     changed stays.
+    /// - Returns: The updated value, or why the command failed.
     @inlinable
     @discardableResult
     public func set(
@@ -249,10 +256,10 @@ extension AwaitCommands {
     /// It waits as ``set(when:_:)`` does.
     ///
     /// - Parameters:
-    ///   - condition: whether this is the value to wait for; called in the task or on a global queue, with the turn.
-    ///   - accessClosure: called at most once, there too, with a value that meets the condition. If it throws, what it changed
-    ///     stays.
-    /// - Returns: what the closure returned, or why the command failed.
+    ///   - condition: Whether this is the value to wait for; called in the task or on a global queue, with the turn.
+    ///   - accessClosure: Called at most once, there too, with a value that meets the condition. If it throws, what it
+    ///     changed stays.
+    /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
     public func update<Answer: Sendable>(

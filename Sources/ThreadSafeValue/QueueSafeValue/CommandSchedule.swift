@@ -9,13 +9,14 @@ public protocol CommandSchedule {
 
     /// Commands of a given priority.
     ///
-    /// - Parameter priority: how early they get their turn.
-    /// - Returns: the commands, to call one of them.
+    /// - Parameter priority: How early they get their turn.
+    /// - Returns: The commands, to call one of them.
     func priority(_ priority: CommandPriority) -> Commands
 }
 
 extension CommandSchedule {
-    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own priority.
+    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own
+    /// priority.
     @inlinable
     public var lowestPriority: Commands { priority(.lowest) }
 

@@ -25,14 +25,15 @@ public struct MainActorSchedule<Value: Sendable>: Sendable {
 extension MainActorSchedule: CommandSchedule {
     /// Commands of a given priority on the main actor.
     ///
-    /// - Parameter priority: how early they get their turn.
-    /// - Returns: the commands, to call one of them.
+    /// - Parameter priority: How early they get their turn.
+    /// - Returns: The commands, to call one of them.
     public func priority(_ priority: CommandPriority) -> MainActorCommands<Value> {
         MainActorCommands(commands: schedule.priority(priority))
     }
 }
 
-/// Commands that wait in line without a thread, run on the main actor and report there: as ``AsyncCommands`` do on their queue.
+/// Commands that wait in line without a thread, run on the main actor and report there: as ``AsyncCommands`` do on
+/// their queue.
 public struct MainActorCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.
     public typealias CurrentValue = Value
@@ -46,21 +47,21 @@ public struct MainActorCommands<Value: Sendable>: Sendable {
 extension MainActorCommands {
     /// Reads the value in a closure, which has it to itself.
     ///
-    /// - Parameter commandClosure: called once on the main actor with the value, or with why there is none.
-    /// - Returns: a handle, to cancel the command.
+    /// - Parameter commandClosure: Called once on the main actor with the value, or with why there is none.
+    /// - Returns: A handle, to cancel the command.
     @discardableResult
     public func get(
-        completion commandClosure: @escaping @MainActor (Result<CurrentValue, QueueSafeValueError>) -> Void
+        _ commandClosure: @escaping @MainActor (Result<CurrentValue, QueueSafeValueError>) -> Void
     ) -> CommandHandle {
-        commands.get(completion: onMainQueue(commandClosure))
+        commands.get(onMainQueue(commandClosure))
     }
 
     /// Replaces the value.
     ///
     /// - Parameters:
-    ///   - newValue: the value to set.
-    ///   - commandClosure: called once on the main actor after the command, with the new value or why it was not set.
-    /// - Returns: a handle, to cancel the command.
+    ///   - newValue: The value to set.
+    ///   - commandClosure: Called once on the main actor after the command, with the new value or why it was not set.
+    /// - Returns: A handle, to cancel the command.
     @discardableResult
     public func set(
         newValue: Value,
@@ -72,16 +73,16 @@ extension MainActorCommands {
     /// Changes the value in place, in a closure that has it to itself.
     ///
     /// - Parameters:
-    ///   - accessClosure: called at most once on the main actor, with the value. If it throws, what it changed stays.
-    ///   - commandClosure: called once on the main actor after the command, with the updated value or why it failed.
-    /// - Returns: a handle, to cancel the command.
+    ///   - accessClosure: Called at most once on the main actor, with the value. If it throws, what it changed stays.
+    ///   - commandClosure: Called once on the main actor after the command, with the updated value or why it failed.
+    /// - Returns: A handle, to cancel the command.
     @discardableResult
     public func set(
-        accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Void,
+        _ accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Void,
         completion commandClosure: (@MainActor (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
         commands.set(
-            accessClosure: { value in try MainActor.assumeIsolated { try accessClosure(&value) } },
+            { value in try MainActor.assumeIsolated { try accessClosure(&value) } },
             completion: commandClosure.map(onMainQueue)
         )
     }
@@ -89,18 +90,17 @@ extension MainActorCommands {
     /// Changes the value in place and keeps it to the command until `done` is called, on any thread.
     ///
     /// - Parameters:
-    ///   - accessClosure: called at most once on the main actor, with the value and `done`. If it throws, the command ends, and
-    ///     what it changed stays.
-    ///   - commandClosure: called once on the main actor after the command, with the updated value or why it failed.
-    /// - Returns: a handle, to cancel the command.
+    ///   - accessClosure: Called at most once on the main actor, with the value and `done`. If it throws, the command
+    ///     ends, and what it changed stays.
+    ///   - commandClosure: Called once on the main actor after the command, with the updated value or why it failed.
+    /// - Returns: A handle, to cancel the command.
     @discardableResult
     public func set(
-        manualCompletion accessClosure:
-            @escaping @MainActor (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
+        _ accessClosure: @escaping @MainActor (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
         completion commandClosure: (@MainActor (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
         commands.set(
-            manualCompletion: { value, done in try MainActor.assumeIsolated { try accessClosure(&value, done) } },
+            { value, done in try MainActor.assumeIsolated { try accessClosure(&value, done) } },
             completion: commandClosure.map(onMainQueue)
         )
     }
@@ -108,9 +108,10 @@ extension MainActorCommands {
     /// Changes the value in place and computes an answer, in a closure that has it to itself.
     ///
     /// - Parameters:
-    ///   - accessClosure: called at most once on the main actor, with the value. If it throws, what it changed stays.
-    ///   - completion: called once on the main actor after the command, with what the closure returned or why it failed.
-    /// - Returns: a handle, to cancel the command.
+    ///   - accessClosure: Called at most once on the main actor, with the value. If it throws, what it changed stays.
+    ///   - completion: Called once on the main actor after the command, with what the closure returned or why it
+    ///     failed.
+    /// - Returns: A handle, to cancel the command.
     @discardableResult
     public func update<Answer: Sendable>(
         _ accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Answer,

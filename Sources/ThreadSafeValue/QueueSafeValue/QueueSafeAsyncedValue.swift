@@ -11,8 +11,8 @@ public import Dispatch
 /// counter.highestPriority.set { $0 += 1 }
 /// ```
 ///
-/// It is a ``QueueSafeValue`` with its ``QueueSafeValue/async(performIn:)-(DispatchQueue)`` schedule chosen once: a handle,
-/// whose copies share the value.
+/// It is a ``QueueSafeValue`` with its ``QueueSafeValue/async(performIn:)-(DispatchQueue)`` schedule chosen once: a
+/// handle, whose copies share the value. The other schedules are those of ``queueSafeValue``.
 public struct QueueSafeAsyncedValue<Value: Sendable>: Sendable {
     @usableFromInline
     let schedule: AsyncSchedule<Value>
@@ -20,18 +20,34 @@ public struct QueueSafeAsyncedValue<Value: Sendable>: Sendable {
     /// Creates a value.
     ///
     /// - Parameters:
-    ///   - value: the value that commands read and change from now on.
-    ///   - queue: where the closures of the commands run. It is occupied only while one of them does.
+    ///   - value: The value that commands read and change from now on.
+    ///   - queue: Where the closures of the commands run. It is occupied only while one of them does.
     public init(value: Value, queue: DispatchQueue) {
         schedule = QueueSafeValue(value: value).async(performIn: queue)
     }
+
+    /// Creates a value with a bound for what waits.
+    ///
+    /// - Parameters:
+    ///   - value: The value that commands read and change from now on.
+    ///   - queue: Where the closures of the commands run. It is occupied only while one of them does.
+    ///   - pendingCommandLimit: How many commands for target queues may wait. A further one is not accepted, and its
+    ///     completion gets ``QueueSafeValueError/commandQueueFull``.
+    public init(value: Value, queue: DispatchQueue, pendingCommandLimit: Int) {
+        schedule = QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).async(performIn: queue)
+    }
+}
+
+extension QueueSafeAsyncedValue: QueueSafeContainer {
+    /// The same value with all schedules: another handle on it, not a copy.
+    public var queueSafeValue: QueueSafeValue<Value> { QueueSafeValue(schedule.queue) }
 }
 
 extension QueueSafeAsyncedValue: CommandSchedule {
     /// Commands of a given priority on the target queue.
     ///
-    /// - Parameter priority: how early they get their turn.
-    /// - Returns: the commands, to call one of them.
+    /// - Parameter priority: How early they get their turn.
+    /// - Returns: The commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
         schedule.priority(priority)

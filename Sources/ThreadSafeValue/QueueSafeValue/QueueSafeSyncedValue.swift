@@ -9,24 +9,45 @@
 /// counter.highestPriority.set { $0 += 1 }
 /// ```
 ///
-/// It is a ``QueueSafeValue`` with its ``QueueSafeValue/wait`` schedule chosen once: a handle, whose copies share the value.
+/// It is a ``QueueSafeValue`` with its ``QueueSafeValue/wait`` schedule chosen once: a handle, whose copies share the
+/// value. The other schedules are those of ``queueSafeValue``.
 public struct QueueSafeSyncedValue<Value> {
     // Stored for the reason in `WaitSchedule`.
 
     /// Commands that go before all others.
     public let highestPriority: WaitCommands<Value>
 
-    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own priority.
+    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own
+    /// priority.
     public let lowestPriority: WaitCommands<Value>
 
     /// Creates a value.
     ///
-    /// - Parameter value: the value that commands read and change from now on.
+    /// - Parameter value: The value that commands read and change from now on.
     public init(value: Value) {
-        let wait = QueueSafeValue(value: value).wait
+        self.init(QueueSafeValue(value: value).wait)
+    }
+
+    /// Creates a value with a bound for what waits.
+    ///
+    /// - Parameters:
+    ///   - value: The value that commands read and change from now on.
+    ///   - pendingCommandLimit: How many commands for target queues may wait: those of ``queueSafeValue``, as the
+    ///     others wait as threads. A further one is not accepted, and its completion gets
+    ///     ``QueueSafeValueError/commandQueueFull``.
+    public init(value: Value, pendingCommandLimit: Int) {
+        self.init(QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).wait)
+    }
+
+    private init(_ wait: WaitSchedule<Value>) {
         highestPriority = wait.highestPriority
         lowestPriority = wait.lowestPriority
     }
+}
+
+extension QueueSafeSyncedValue: QueueSafeContainer {
+    /// The same value with all schedules: another handle on it, not a copy.
+    public var queueSafeValue: QueueSafeValue<Value> { QueueSafeValue(highestPriority.queue) }
 }
 
 extension QueueSafeSyncedValue: Sendable where Value: Sendable {}
@@ -34,8 +55,8 @@ extension QueueSafeSyncedValue: Sendable where Value: Sendable {}
 extension QueueSafeSyncedValue: CommandSchedule {
     /// Waiting commands of a given priority.
     ///
-    /// - Parameter priority: how early they get their turn.
-    /// - Returns: the commands, to call one of them.
+    /// - Parameter priority: How early they get their turn.
+    /// - Returns: The commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
         WaitCommands(queue: highestPriority.queue, priority: priority, timeout: .max)

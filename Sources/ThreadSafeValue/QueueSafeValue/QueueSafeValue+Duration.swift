@@ -10,8 +10,9 @@ public import Dispatch
 extension QueueSafeValue {
     /// Commands that run on the calling thread, which waits for its turn for a limited time.
     ///
-    /// - Parameter timeout: for how long a command may wait; with zero or less it takes the turn only if it is free now.
-    /// - Returns: a schedule, on which to choose a priority.
+    /// - Parameter timeout: For how long a command may wait; with zero or less it takes the turn only if it is free
+    ///   now.
+    /// - Returns: A schedule, on which to choose a priority.
     @inlinable
     @_disfavoredOverload
     public func wait(timeout: Duration) -> TimedWaitSchedule<Value> {
@@ -23,8 +24,9 @@ extension QueueSafeValue {
 extension QueueSafeValue where Value: Sendable {
     /// Commands that a task awaits for a limited time.
     ///
-    /// - Parameter timeout: for how long a command may wait; with zero or less it takes the turn only if it is free now.
-    /// - Returns: a schedule, on which to choose a priority.
+    /// - Parameter timeout: For how long a command may wait; with zero or less it takes the turn only if it is free
+    ///   now.
+    /// - Returns: A schedule, on which to choose a priority.
     @inlinable
     @_disfavoredOverload
     public func async(timeout: Duration) -> AwaitSchedule<Value> {

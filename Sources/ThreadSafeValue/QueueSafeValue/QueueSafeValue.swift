@@ -14,15 +14,15 @@ public import Dispatch
 /// counter.async(performIn: .main).lowestPriority.get { result in print(result) }
 /// ```
 ///
-/// This is a handle: copies of it share the value, which lives as long as one of them, a schedule or a command that is kept,
-/// or a command that was accepted. So a command on a temporary or on an element of an array succeeds.
+/// This is a handle: copies of it share the value, which lives as long as one of them, a schedule or a command that is
+/// kept, or a command that was accepted. So a command on a temporary or on an element of an array succeeds.
 public struct QueueSafeValue<Value> {
     /// Commands that run on the calling thread, which waits for its turn.
     public let wait: WaitSchedule<Value>
 
     /// Creates a value.
     ///
-    /// - Parameter value: the value that commands read and change from now on.
+    /// - Parameter value: The value that commands read and change from now on.
     public init(value: Value) {
         self.init(CommandQueue(value))
     }
@@ -30,9 +30,9 @@ public struct QueueSafeValue<Value> {
     /// Creates a value with a bound for what waits.
     ///
     /// - Parameters:
-    ///   - value: the value that commands read and change from now on.
-    ///   - pendingCommandLimit: how many commands for target queues may wait. A further one is not accepted, and its completion
-    ///     gets ``QueueSafeValueError/commandQueueFull``.
+    ///   - value: The value that commands read and change from now on.
+    ///   - pendingCommandLimit: How many commands for target queues may wait. A further one is not accepted, and its
+    ///     completion gets ``QueueSafeValueError/commandQueueFull``.
     public init(value: Value, pendingCommandLimit: Int) {
         self.init(CommandQueue(value, limit: pendingCommandLimit))
     }
@@ -42,7 +42,7 @@ public struct QueueSafeValue<Value> {
         self.init(CommandQueue(value, policy: policy))
     }
 
-    private init(_ queue: CommandQueue<Value>) {
+    init(_ queue: CommandQueue<Value>) {
         wait = WaitSchedule(queue: queue)
     }
 }
@@ -50,7 +50,10 @@ public struct QueueSafeValue<Value> {
 // The command queue gives the value to one command at a time; what goes in and out crosses threads, hence `Sendable`.
 extension QueueSafeValue: Sendable where Value: Sendable {}
 
-extension QueueSafeValue {
+extension QueueSafeValue: QueueSafeContainer {
+    /// This handle itself.
+    public var queueSafeValue: QueueSafeValue<Value> { self }
+
     @inlinable
     var queue: CommandQueue<Value> { wait.queue }
 }
@@ -58,12 +61,12 @@ extension QueueSafeValue {
 extension QueueSafeValue {
     /// Commands that run on the calling thread, which waits for its turn for a limited time.
     ///
-    /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never runs. The
-    /// time counts from the call of the command to its turn, not to its completion.
+    /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never
+    /// runs. The time counts from the call of the command to its turn, not to its completion.
     ///
-    /// - Parameter timeout: for how long a command may wait. `.never` is for ever; with zero or less it takes the turn
+    /// - Parameter timeout: For how long a command may wait. `.never` is for ever; with zero or less it takes the turn
     ///   only if it is free now.
-    /// - Returns: a schedule, on which to choose a priority.
+    /// - Returns: A schedule, on which to choose a priority.
     @inlinable
     public func wait(timeout: DispatchTimeInterval) -> TimedWaitSchedule<Value> {
         TimedWaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
@@ -73,8 +76,8 @@ extension QueueSafeValue {
 extension QueueSafeValue where Value: Sendable {
     /// Commands that run on a target queue; submitting one returns at once.
     ///
-    /// - Parameter queue: where the closures of the commands run. It is occupied only while one of them does.
-    /// - Returns: a schedule, on which to choose a priority.
+    /// - Parameter queue: Where the closures of the commands run. It is occupied only while one of them does.
+    /// - Returns: A schedule, on which to choose a priority.
     @inlinable
     public func async(performIn queue: DispatchQueue) -> AsyncSchedule<Value> {
         AsyncSchedule(queue: self.queue, target: queue)
@@ -82,8 +85,8 @@ extension QueueSafeValue where Value: Sendable {
 
     /// Commands that run on a global queue; submitting one returns at once.
     ///
-    /// - Parameter qos: the quality of service of the global queue where the closures of the commands run.
-    /// - Returns: a schedule, on which to choose a priority.
+    /// - Parameter qos: The quality of service of the global queue where the closures of the commands run.
+    /// - Returns: A schedule, on which to choose a priority.
     @inlinable
     public func async(performIn qos: DispatchQoS.QoSClass) -> AsyncSchedule<Value> {
         async(performIn: .global(qos: qos))

@@ -9,17 +9,18 @@ extension WaitCommands {
     /// tickets.wait.lowestPriority.set(when: { $0 > 0 }) { $0 -= 1 }
     /// ```
     ///
-    /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, waits for the next
-    /// change, and stands in line again, behind all of its priority. The time of `wait(timeout:)` is for all of that.
+    /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, waits for the
+    /// next change, and stands in line again, behind all of its priority. The time of `wait(timeout:)` is for all of
+    /// that.
     ///
-    /// - Warning: Nobody sees a circle that leads through a condition: inside a command of another value, which the one who
-    ///   would meet the condition waits for, this waits for ever.
+    /// - Warning: Nobody sees a circle that leads through a condition: inside a command of another value, which the
+    ///   one who would meet the condition waits for, this waits for ever.
     /// - Parameters:
-    ///   - condition: whether this is the value to wait for; called on the calling thread, with the turn, for the value as it
-    ///     is now and after changes.
-    ///   - accessClosure: called at most once on the calling thread, with a value that meets the condition. If it throws, what
-    ///     it changed stays.
-    /// - Returns: the updated value, or why the command failed.
+    ///   - condition: Whether this is the value to wait for; called on the calling thread, with the turn, for the
+    ///     value as it is now and after changes.
+    ///   - accessClosure: Called at most once on the calling thread, with a value that meets the condition. If it
+    ///     throws, what it changed stays.
+    /// - Returns: The updated value, or why the command failed.
     @inlinable
     @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
@@ -42,10 +43,10 @@ extension WaitCommands {
     /// It waits as ``set(when:_:)`` does.
     ///
     /// - Parameters:
-    ///   - condition: whether this is the value to wait for; called on the calling thread, with the turn.
-    ///   - accessClosure: called at most once on the calling thread, with a value that meets the condition. If it throws, what
-    ///     it changed stays.
-    /// - Returns: what the closure returned, or why the command failed.
+    ///   - condition: Whether this is the value to wait for; called on the calling thread, with the turn.
+    ///   - accessClosure: Called at most once on the calling thread, with a value that meets the condition. If it
+    ///     throws, what it changed stays.
+    /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")

@@ -4,13 +4,14 @@
 
 /// The schedule of commands that run on the calling thread; the choice of their priority is next.
 public struct WaitSchedule<Value> {
-    // Stored, as is the schedule in its value: of a structure that a property makes, the compiler counts a reference up and
-    // down at each command, which costs as much as the command.
+    // Stored, as is the schedule in its value: of a structure that a property makes, the compiler counts a reference
+    // up and down at each command, which costs as much as the command.
 
     /// Commands that go before all others.
     public let highestPriority: WaitCommands<Value>
 
-    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own priority.
+    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own
+    /// priority.
     public let lowestPriority: WaitCommands<Value>
 
     @inlinable
@@ -28,8 +29,8 @@ extension WaitSchedule: CommandSchedule {
 
     /// Commands of a given priority that wait.
     ///
-    /// - Parameter priority: how early they get their turn.
-    /// - Returns: the commands, to call one of them.
+    /// - Parameter priority: How early they get their turn.
+    /// - Returns: The commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
         WaitCommands(queue: queue, priority: priority, timeout: .max)
@@ -57,8 +58,8 @@ extension TimedWaitSchedule: Sendable where Value: Sendable {}
 extension TimedWaitSchedule: CommandSchedule {
     /// Commands of a given priority that wait for a limited time.
     ///
-    /// - Parameter priority: how early they get their turn.
-    /// - Returns: the commands, to call one of them.
+    /// - Parameter priority: How early they get their turn.
+    /// - Returns: The commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
         WaitCommands(queue: queue, priority: priority, timeout: timeout)
@@ -70,8 +71,8 @@ extension TimedWaitSchedule: CommandSchedule {
 /// The turn goes to the waiting command of highest priority, among equals to the one that came first. With nobody else
 /// there, a command costs two atomic operations and allocates nothing but, with manual completion, what `done` needs.
 ///
-/// A command that would wait forever answers at once: ``QueueSafeValueError/reentrantCommand`` inside another command of
-/// the same value on the same thread, ``QueueSafeValueError/circularWait`` if it would close a circle of threads.
+/// A command that would wait forever answers at once: ``QueueSafeValueError/reentrantCommand`` inside another command
+/// of the same value on the same thread, ``QueueSafeValueError/circularWait`` if it would close a circle of threads.
 public struct WaitCommands<Value> {
     /// The value as a command finds it.
     public typealias CurrentValue = Value
@@ -101,7 +102,7 @@ extension WaitCommands: Sendable where Value: Sendable {}
 extension WaitCommands {
     /// Reads the value.
     ///
-    /// - Returns: the value, or why there is none.
+    /// - Returns: The value, or why there is none.
     @inlinable
     public func get() -> Result<CurrentValue, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { $0 }
@@ -109,26 +110,25 @@ extension WaitCommands {
 
     /// Reads the value in a closure, which has it to itself.
     ///
-    /// - Parameter commandClosure: called once on the calling thread with the value, or with why there is none.
+    /// - Parameter commandClosure: Called once on the calling thread with the value, or with why there is none.
     @inlinable
-    public func get(completion commandClosure: (Result<CurrentValue, QueueSafeValueError>) -> Void) {
+    public func get(_ commandClosure: (Result<CurrentValue, QueueSafeValueError>) -> Void) {
         let result = queue.perform(priority, timeout, isChange: false) { commandClosure(.success($0)) }
         if case .failure(let error) = result { commandClosure(.failure(error)) }
     }
 
     /// Reads the value in a closure and keeps it to the command until `done` is called.
     ///
-    /// The calling thread waits for `done`, which may be called on another. If the last copy of `done` goes away uncalled,
-    /// the command ends with ``QueueSafeValueError/completionDropped``.
+    /// The calling thread waits for `done`, which may be called on another. If the last copy of `done` goes away
+    /// uncalled, the command ends with ``QueueSafeValueError/completionDropped``.
     ///
-    /// - Parameter commandClosure: called once on the calling thread with the value, or with why there is none, and `done`.
-    /// - Returns: the value that the closure got, or why the command failed.
+    /// - Parameter commandClosure: Called once on the calling thread with the value, or with why there is none, and
+    ///   `done`.
+    /// - Returns: The value that the closure got, or why the command failed.
     @inlinable
     @discardableResult
     public func get(
-        manualCompletion commandClosure: (
-            Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure
-        ) -> Void
+        _ commandClosure: (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
     ) -> Result<CurrentValue, QueueSafeValueError> {
         var isCalled = false
         let result = queue.performManually(priority, timeout, isChange: false) { value, done in
@@ -141,8 +141,8 @@ extension WaitCommands {
 
     /// Replaces the value.
     ///
-    /// - Parameter newValue: the value to set.
-    /// - Returns: the new value, or why it was not set.
+    /// - Parameter newValue: The value to set.
+    /// - Returns: The new value, or why it was not set.
     @inlinable
     @discardableResult
     public func set(newValue: Value) -> Result<UpdatedValue, QueueSafeValueError> {
@@ -156,14 +156,14 @@ extension WaitCommands {
 
     /// Changes the value in place, in a closure that has it to itself.
     ///
-    /// - Parameter accessClosure: called at most once on the calling thread, with the value; not called if the command fails
-    ///   before its turn. If it throws, what it changed stays.
-    /// - Returns: the updated value, or why the command failed. Whoever keeps a large collection from here makes the next
-    ///   change copy it.
+    /// - Parameter accessClosure: Called at most once on the calling thread, with the value; not called if the command
+    ///   fails before its turn. If it throws, what it changed stays.
+    /// - Returns: The updated value, or why the command failed. Whoever keeps a large collection from here makes the
+    ///   next change copy it.
     @inlinable
     @discardableResult
     public func set(
-        completion accessClosure: (inout CurrentValue) throws -> Void
+        _ accessClosure: (inout CurrentValue) throws -> Void
     ) -> Result<UpdatedValue, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: true) { value in
             try accessClosure(&value)
@@ -173,28 +173,28 @@ extension WaitCommands {
 
     /// Changes the value in place and keeps it to the command until `done` is called.
     ///
-    /// The calling thread waits for `done`, which may be called on another, also before the closure returns: the command
-    /// ends when both have happened. If the last copy of `done` goes away uncalled, it ends with
+    /// The calling thread waits for `done`, which may be called on another, also before the closure returns: the
+    /// command ends when both have happened. If the last copy of `done` goes away uncalled, it ends with
     /// ``QueueSafeValueError/completionDropped``.
     ///
-    /// - Parameter accessClosure: called at most once on the calling thread, with the value and `done`. If it throws, the
-    ///   command ends, and what it changed stays.
-    /// - Returns: the updated value, or why the command failed.
+    /// - Parameter accessClosure: Called at most once on the calling thread, with the value and `done`. If it throws,
+    ///   the command ends, and what it changed stays.
+    /// - Returns: The updated value, or why the command failed.
     @inlinable
     @discardableResult
     public func set(
-        manualCompletion accessClosure: (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
+        _ accessClosure: (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
     ) -> Result<UpdatedValue, QueueSafeValueError> {
         queue.performManually(priority, timeout, isChange: true, accessClosure)
     }
 
     /// Computes something from the value, in a closure that has it to itself.
     ///
-    /// - Parameter commandClosure: called at most once on the calling thread, with the value.
-    /// - Returns: what the closure returned, or why the command failed.
+    /// - Parameter commandClosure: Called at most once on the calling thread, with the value.
+    /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     public func map<MappedValue>(
-        completion commandClosure: (CurrentValue) throws -> MappedValue
+        _ commandClosure: (CurrentValue) throws -> MappedValue
     ) -> Result<MappedValue, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { try commandClosure($0) }
     }
@@ -208,9 +208,9 @@ extension WaitCommands {
     /// }
     /// ```
     ///
-    /// - Parameter accessClosure: called at most once on the calling thread, with the value. If it throws, what it changed
-    ///   stays.
-    /// - Returns: what the closure returned, or why the command failed.
+    /// - Parameter accessClosure: Called at most once on the calling thread, with the value. If it throws, what it
+    ///   changed stays.
+    /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
     public func update<Answer>(

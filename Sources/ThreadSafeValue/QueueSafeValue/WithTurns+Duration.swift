@@ -9,21 +9,21 @@ import Dispatch
 /// Calls a closure with several queue-safe values, as the form with a `DispatchTimeInterval` does.
 ///
 /// - Parameters:
-///   - first: a queue-safe value.
-///   - second: another one.
-///   - priority: how early it gets its turn, in each line.
-///   - timeout: for how long it may wait for all turns.
-///   - body: called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: what the closure returned, or why there was no turn, or that the closure threw.
+///   - first: A queue-safe value.
+///   - second: Another one.
+///   - priority: How early it gets its turn, in each line.
+///   - timeout: For how long it may wait for all turns.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
+/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
 @discardableResult
 @_disfavoredOverload
-public func withLocked<First, Second, Answer>(
-    _ first: QueueSafeValue<First>,
-    _ second: QueueSafeValue<Second>,
+public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Answer>(
+    _ first: First,
+    _ second: Second,
     priority: CommandPriority = .lowest,
     timeout: Duration,
-    body: (inout First, inout Second) throws -> Answer
+    body: (inout First.Value, inout Second.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
     withLocked(first, second, priority: priority, timeout: DispatchTimeInterval(timeout), body: body)
 }
@@ -31,23 +31,23 @@ public func withLocked<First, Second, Answer>(
 /// Calls a closure with several queue-safe values, as the form with a `DispatchTimeInterval` does.
 ///
 /// - Parameters:
-///   - first: a queue-safe value.
-///   - second: another one.
-///   - third: another one.
-///   - priority: how early it gets its turn, in each line.
-///   - timeout: for how long it may wait for all turns.
-///   - body: called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: what the closure returned, or why there was no turn, or that the closure threw.
+///   - first: A queue-safe value.
+///   - second: Another one.
+///   - third: Another one.
+///   - priority: How early it gets its turn, in each line.
+///   - timeout: For how long it may wait for all turns.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
+/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
 @discardableResult
 @_disfavoredOverload
-public func withLocked<First, Second, Third, Answer>(
-    _ first: QueueSafeValue<First>,
-    _ second: QueueSafeValue<Second>,
-    _ third: QueueSafeValue<Third>,
+public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Third: QueueSafeContainer, Answer>(
+    _ first: First,
+    _ second: Second,
+    _ third: Third,
     priority: CommandPriority = .lowest,
     timeout: Duration,
-    body: (inout First, inout Second, inout Third) throws -> Answer
+    body: (inout First.Value, inout Second.Value, inout Third.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
     withLocked(first, second, third, priority: priority, timeout: DispatchTimeInterval(timeout), body: body)
 }
@@ -56,19 +56,19 @@ public func withLocked<First, Second, Third, Answer>(
 ///
 /// - Warning: Crashes if the closure has changed the number of the elements.
 /// - Parameters:
-///   - values: queue-safe values, each named once.
-///   - priority: how early it gets its turn, in each line.
-///   - timeout: for how long it may wait for all turns.
-///   - body: called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: what the closure returned, or why there was no turn, or that the closure threw.
+///   - values: Queue-safe values, each named once.
+///   - priority: How early it gets its turn, in each line.
+///   - timeout: For how long it may wait for all turns.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
+/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
 @discardableResult
 @_disfavoredOverload
-public func withLocked<Value, Answer>(
-    _ values: [QueueSafeValue<Value>],
+public func withLocked<Container: QueueSafeContainer, Answer>(
+    _ values: [Container],
     priority: CommandPriority = .lowest,
     timeout: Duration,
-    body: (inout [Value]) throws -> Answer
+    body: (inout [Container.Value]) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
     withLocked(values, priority: priority, timeout: DispatchTimeInterval(timeout), body: body)
 }

@@ -13,25 +13,25 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// The turns are taken one after the other, in one order everywhere, so threads that name the same values in any order are in
-/// no circle. If one is not to be had, those that were taken are given back, and the closure is not called. A value that is named
-/// twice is waited for inside its own command: ``QueueSafeValueError/reentrantCommand``.
+/// The turns are taken one after the other, in one order everywhere, so threads that name the same values in any order
+/// are in no circle. If one is not to be had, those that were taken are given back, and the closure is not called. A
+/// value that is named twice is waited for inside its own command: ``QueueSafeValueError/reentrantCommand``.
 ///
 /// - Parameters:
-///   - first: a queue-safe value.
-///   - second: another one.
-///   - priority: how early it gets its turn, in each line.
-///   - timeout: for how long it may wait for all turns. `.never` is for ever; with zero or less it takes them only if all are
-///     free now.
-///   - body: called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: what the closure returned, or why there was no turn, or that the closure threw.
+///   - first: A queue-safe value.
+///   - second: Another one.
+///   - priority: How early it gets its turn, in each line.
+///   - timeout: For how long it may wait for all turns. `.never` is for ever; with zero or less it takes them only if
+///     all are free now.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
+/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @discardableResult
-public func withLocked<First, Second, Answer>(
-    _ first: QueueSafeValue<First>,
-    _ second: QueueSafeValue<Second>,
+public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Answer>(
+    _ first: First,
+    _ second: Second,
     priority: CommandPriority = .lowest,
     timeout: DispatchTimeInterval = .never,
-    body: (inout First, inout Second) throws -> Answer
+    body: (inout First.Value, inout Second.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
     withTurns(of: [first.queue.storage, second.queue.storage], priority, timeout) {
         try unsafe body(&first.queue.value.pointee, &second.queue.value.pointee)
@@ -43,49 +43,50 @@ public func withLocked<First, Second, Answer>(
 /// As for two values, with three.
 ///
 /// - Parameters:
-///   - first: a queue-safe value.
-///   - second: another one.
-///   - third: another one.
-///   - priority: how early it gets its turn, in each line.
-///   - timeout: for how long it may wait for all turns.
-///   - body: called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: what the closure returned, or why there was no turn, or that the closure threw.
+///   - first: A queue-safe value.
+///   - second: Another one.
+///   - third: Another one.
+///   - priority: How early it gets its turn, in each line.
+///   - timeout: For how long it may wait for all turns.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
+/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @discardableResult
-public func withLocked<First, Second, Third, Answer>(
-    _ first: QueueSafeValue<First>,
-    _ second: QueueSafeValue<Second>,
-    _ third: QueueSafeValue<Third>,
+public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Third: QueueSafeContainer, Answer>(
+    _ first: First,
+    _ second: Second,
+    _ third: Third,
     priority: CommandPriority = .lowest,
     timeout: DispatchTimeInterval = .never,
-    body: (inout First, inout Second, inout Third) throws -> Answer
+    body: (inout First.Value, inout Second.Value, inout Third.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
     withTurns(of: [first.queue.storage, second.queue.storage, third.queue.storage], priority, timeout) {
         try unsafe body(&first.queue.value.pointee, &second.queue.value.pointee, &third.queue.value.pointee)
     }
 }
 
-/// Calls a closure with any number of queue-safe values of one type, as an array, while no other command has any of them.
+/// Calls a closure with any number of queue-safe values of one type, as an array, while no other command has any of
+/// them.
 ///
 /// As for two values, for as many as there are at run time.
 ///
-/// - Warning: Crashes if the closure has changed the number of the elements, because then it can't be told which belongs to
-///   which value.
+/// - Warning: Crashes if the closure has changed the number of the elements, because then it can't be told which
+///   belongs to which value.
 /// - Parameters:
-///   - values: queue-safe values, each named once.
-///   - priority: how early it gets its turn, in each line.
-///   - timeout: for how long it may wait for all turns.
-///   - body: called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: what the closure returned, or why there was no turn, or that the closure threw.
+///   - values: Queue-safe values, each named once.
+///   - priority: How early it gets its turn, in each line.
+///   - timeout: For how long it may wait for all turns.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
+/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @discardableResult
-public func withLocked<Value, Answer>(
-    _ values: [QueueSafeValue<Value>],
+public func withLocked<Container: QueueSafeContainer, Answer>(
+    _ values: [Container],
     priority: CommandPriority = .lowest,
     timeout: DispatchTimeInterval = .never,
-    body: (inout [Value]) throws -> Answer
+    body: (inout [Container.Value]) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
     withTurns(of: values.map(\.queue.storage), priority, timeout) {
         // Moved out and in again, the values are not copied, so that a collection is changed in place.
-        var moved = [Value]()
+        var moved = [Container.Value]()
         moved.reserveCapacity(values.count)
         for value in values { unsafe moved.append(value.queue.value.move()) }
         defer {

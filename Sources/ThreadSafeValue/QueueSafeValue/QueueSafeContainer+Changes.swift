@@ -4,7 +4,7 @@
 
 import Dispatch
 
-extension QueueSafeValue where Value: Sendable {
+extension QueueSafeContainer where Value: Sendable {
     /// The value after every change from now on, for a `for await` loop that needs only the latest one.
     ///
     /// Any number of loops may listen. While none does, commands cost nothing more.
@@ -14,8 +14,8 @@ extension QueueSafeValue where Value: Sendable {
 
     /// The value after every change from now on.
     ///
-    /// Each command that may change the value gives one element, when it is complete: also one whose closure threw, or whose
-    /// `done` was dropped. `get` and `map` give none.
+    /// Each command that may change the value gives one element, when it is complete: also one whose closure threw, or
+    /// whose `done` was dropped. `get` and `map` give none.
     ///
     /// ```swift
     /// for await report in reports.changes(buffering: .unbounded) {
@@ -36,9 +36,9 @@ extension QueueSafeValue where Value: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a command of highest priority could read
-    ///     it: now, if the turn is free; until then that command is one of those that wait. No change comes between it and the
-    ///     next element.
+    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a command of highest priority
+    ///     could read it: now, if the turn is free; until then that command is one of those that wait. No change comes
+    ///     between it and the next element.
     ///   - buffering: How many values to keep for a loop that is busy.
     /// - Returns: A sequence that listens already. It does not keep the value, and ends with it.
     public func changes(

@@ -2,22 +2,23 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// The same commands with closures that may be `nil`. Such a closure escapes, so a closure in braces takes the other form.
+// The same commands with the labels of the original framework, and closures that may be `nil`. Disfavored, so that a
+// trailing closure takes the form without a label, and need not escape.
 
 extension WaitCommands {
     /// Reads the value in a closure, or does nothing if it is `nil`.
     ///
-    /// - Parameter commandClosure: called as in `get(completion:)`.
+    /// - Parameter commandClosure: Called as in `get { result in }`.
     @inlinable
     @_disfavoredOverload
     public func get(completion commandClosure: ((Result<CurrentValue, QueueSafeValueError>) -> Void)?) {
-        if let commandClosure { get(completion: commandClosure) }
+        if let commandClosure { get(commandClosure) }
     }
 
     /// Reads the value in a closure that must call `done`, or fails if it is `nil`.
     ///
-    /// - Parameter commandClosure: called as in `get(manualCompletion:)`.
-    /// - Returns: the value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for `nil`.
+    /// - Parameter commandClosure: Called as in `get { result, done in }`.
+    /// - Returns: The value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for `nil`.
     @inlinable
     @_disfavoredOverload
     @discardableResult
@@ -27,13 +28,14 @@ extension WaitCommands {
         )?
     ) -> Result<CurrentValue, QueueSafeValueError> {
         guard let commandClosure else { return .failure(.commandClosureDeallocated) }
-        return get(manualCompletion: commandClosure)
+        return get(commandClosure)
     }
 
     /// Changes the value in place, or fails if the closure is `nil`.
     ///
-    /// - Parameter accessClosure: called as in `set(completion:)`.
-    /// - Returns: the updated value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for `nil`.
+    /// - Parameter accessClosure: Called as in `set { current in }`.
+    /// - Returns: The updated value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for
+    ///   `nil`.
     @inlinable
     @_disfavoredOverload
     @discardableResult
@@ -41,13 +43,14 @@ extension WaitCommands {
         completion accessClosure: ((inout CurrentValue) throws -> Void)?
     ) -> Result<UpdatedValue, QueueSafeValueError> {
         guard let accessClosure else { return .failure(.commandClosureDeallocated) }
-        return set(completion: accessClosure)
+        return set(accessClosure)
     }
 
     /// Changes the value in place in a closure that must call `done`, or fails if it is `nil`.
     ///
-    /// - Parameter accessClosure: called as in `set(manualCompletion:)`.
-    /// - Returns: the updated value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for `nil`.
+    /// - Parameter accessClosure: Called as in `set { current, done in }`.
+    /// - Returns: The updated value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for
+    ///   `nil`.
     @inlinable
     @_disfavoredOverload
     @discardableResult
@@ -55,20 +58,20 @@ extension WaitCommands {
         manualCompletion accessClosure: ((inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void)?
     ) -> Result<UpdatedValue, QueueSafeValueError> {
         guard let accessClosure else { return .failure(.commandClosureDeallocated) }
-        return set(manualCompletion: accessClosure)
+        return set(accessClosure)
     }
 
     /// Computes something from the value, or fails if the closure is `nil`.
     ///
-    /// - Parameter commandClosure: called as in `map(completion:)`.
-    /// - Returns: what the closure returned, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated``
-    ///   for `nil`.
+    /// - Parameter commandClosure: Called as in `map { current in }`.
+    /// - Returns: What the closure returned, or why the command failed:
+    ///   ``QueueSafeValueError/commandClosureDeallocated`` for `nil`.
     @inlinable
     @_disfavoredOverload
     public func map<MappedValue>(
         completion commandClosure: ((CurrentValue) throws -> MappedValue)?
     ) -> Result<MappedValue, QueueSafeValueError> {
         guard let commandClosure else { return .failure(.commandClosureDeallocated) }
-        return map(completion: commandClosure)
+        return map(commandClosure)
     }
 }

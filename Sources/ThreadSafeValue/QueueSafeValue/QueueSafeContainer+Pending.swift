@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-extension QueueSafeValue {
+extension QueueSafeContainer {
     /// How many commands wait for their turn, be it as threads or for target queues.
     ///
     /// A snapshot: it may have changed when it is read.
@@ -14,8 +14,8 @@ extension QueueSafeValue {
 
     /// How many commands of one priority wait for their turn.
     ///
-    /// - Parameter priority: which commands to count.
-    /// - Returns: a snapshot, as ``pendingCommandCount``.
+    /// - Parameter priority: Which commands to count.
+    /// - Returns: A snapshot, as ``pendingCommandCount``.
     /// - Complexity: O(number of target queues that have commands).
     public func pendingCommandCount(_ priority: CommandPriority) -> Int {
         queue.withTurnQueue { $0.withWaiters { $0.count(of: priority) } }
@@ -23,11 +23,11 @@ extension QueueSafeValue {
 
     /// Cancels all commands that wait for their turn, be it as threads, in tasks or for target queues.
     ///
-    /// Their closures are never called, and they answer ``QueueSafeValueError/cancelled``: those for target queues there, as with
-    /// ``CommandHandle/cancel()``. A command that has begun completes. One that waits for a condition is in line only while it
-    /// is about to test it; else it stays.
+    /// Their closures are never called, and they answer ``QueueSafeValueError/cancelled``: those for target queues
+    /// there, as with ``CommandHandle/cancel()``. A command that has begun completes. One that waits for a condition
+    /// is in line only while it is about to test it; else it stays.
     ///
-    /// - Returns: how many commands this has cancelled.
+    /// - Returns: How many commands this has cancelled.
     /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.
     @discardableResult
     public func cancelAllPendingCommands() -> Int {
@@ -36,8 +36,8 @@ extension QueueSafeValue {
 
     /// Cancels all commands of one priority that wait for their turn.
     ///
-    /// - Parameter priority: which commands to cancel, as ``cancelAllPendingCommands()`` does.
-    /// - Returns: how many commands this has cancelled.
+    /// - Parameter priority: Which commands to cancel, as ``cancelAllPendingCommands()`` does.
+    /// - Returns: How many commands this has cancelled.
     /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.
     @discardableResult
     public func cancelAllPendingCommands(_ priority: CommandPriority) -> Int {
