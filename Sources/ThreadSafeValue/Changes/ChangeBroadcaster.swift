@@ -4,13 +4,13 @@
 
 /// Hands the changes of one value to all listeners.
 ///
-/// A storage has one, made when somebody listens for the first time. For each change it calls `record(_:)` while nobody else
-/// can change the value, so that changes come in their order, and `deliver()` on what that returns when others can again. It
-/// calls `finish()` when it goes away.
+/// A storage has one, made when somebody listens for the first time. For each change it calls `record(_:)` while
+/// nobody else can change the value, so that changes come in their order, and `deliver()` on what that returns when
+/// others can again. It calls `finish()` when it goes away.
 @usableFromInline
 final class ChangeBroadcaster<Value> {
-    /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`. It returns
-    /// what it has used, whose last reference may be this one: it is released when the lock is free.
+    /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`. It
+    /// returns what it has used, whose last reference may be this one: it is released when the lock is free.
     // This and the rest are guarded by `lock`.
     var whenListenedTo: ((Bool) -> AnyObject?)?
     @usableFromInline
@@ -50,8 +50,8 @@ extension ChangeBroadcaster {
     /// What is left to do when a change has been recorded.
     @usableFromInline
     struct Delivery {
-        // Values that nobody wants any more. They go away with this, where their `deinit` may do anything. The first one has
-        // a place of its own, so that a single listener costs no allocation.
+        // Values that nobody wants any more. They go away with this, where their `deinit` may do anything. The first
+        // one has a place of its own, so that a single listener costs no allocation.
         @usableFromInline
         var replaced: Value?
         @usableFromInline
@@ -118,7 +118,7 @@ extension ChangeBroadcaster {
 
     /// Adds a listener that begins with the value as it is, while nobody can change that.
     ///
-    /// - Returns: what to call when others can change it again.
+    /// - Returns: What to call when others can change it again.
     func add(_ listener: Listener, startingWith value: Value) -> () -> Void {
         lock.lock()
         defer { lock.unlock() }

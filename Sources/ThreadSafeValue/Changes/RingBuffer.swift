@@ -10,8 +10,8 @@ package struct RingBuffer<Element>: ~Copyable {
     @usableFromInline
     let capacity: Int
 
-    // The elements are those at `head`, `head + 1`, …, `head + count - 1`, where the slot behind the last is the first. The
-    // number of slots is a power of two.
+    // The elements are those at `head`, `head + 1`, …, `head + count - 1`, where the slot behind the last is the
+    // first. The number of slots is a power of two.
     @usableFromInline
     var slots: UnsafeMutablePointer<Element>
     @usableFromInline
@@ -45,7 +45,7 @@ extension RingBuffer {
 
     /// Adds an element.
     ///
-    /// - Returns: the element that had to go for it.
+    /// - Returns: The element that had to go for it.
     /// - Complexity: O(1) on average: the memory doubles when it is full.
     @inlinable
     package mutating func put(_ element: Element) -> Element? {

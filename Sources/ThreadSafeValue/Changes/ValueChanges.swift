@@ -4,8 +4,8 @@
 
 /// The changes of a value as they come: one element for every access that may have changed it.
 ///
-/// It listens from the moment that it is made, so nothing that is changed after that is missed. The elements are copies, in
-/// the order of the changes, and the loop runs in its own task, outside every lock.
+/// It listens from the moment that it is made, so nothing that is changed after that is missed. The elements are
+/// copies, in the order of the changes, and the loop runs in its own task, outside every lock.
 ///
 /// ```swift
 /// let level = Protected(0)
@@ -16,11 +16,12 @@
 /// level.wrappedValue = 3
 /// ```
 ///
-/// It keeps only the latest value for a loop that is busy; ask for more with ``Buffering``. It ends when the value goes away
-/// (what has been kept still comes), and when the task is cancelled (nothing comes any more). It doesn't keep the value alive.
+/// It keeps only the latest value for a loop that is busy; ask for more with ``Buffering``. It ends when the value
+/// goes away (what has been kept still comes), and when the task is cancelled (nothing comes any more). It doesn't
+/// keep the value alive.
 ///
-/// Every iterator gets every element. The first one has those since the sequence was made, a later one those since it was
-/// made itself.
+/// Every iterator gets every element. The first one has those since the sequence was made, a later one those since it
+/// was made itself.
 public struct ValueChanges<Value: Sendable>: Sendable {
     let broadcaster: ChangeBroadcaster<Value>
     let buffering: Buffering

@@ -4,8 +4,9 @@
 
 /// Until when newcomers may barge past the front, if that has their priority. A pure value in one word.
 ///
-/// It is fixed when a command arrives. The priority is part of it, as a newcomer reads the turn word and the deadline one
-/// after the other: the deadline of a more urgent front that came and went between says nothing about the one there now.
+/// It is fixed when a command arrives. The priority is part of it, as a newcomer reads the turn word and the deadline
+/// one after the other: the deadline of a more urgent front that came and went between says nothing about the one
+/// there now.
 package struct BargingDeadline: Equatable {
     let bits: UInt64
 
@@ -14,8 +15,8 @@ package struct BargingDeadline: Equatable {
     }
 
     /// - Parameters:
-    ///   - priority: of the front.
-    ///   - time: from when on its equals may not barge, in nanoseconds of `now()`.
+    ///   - priority: Of the front.
+    ///   - time: From when on its equals may not barge, in nanoseconds of `now()`.
     init(_ priority: CommandPriority, until time: UInt64) {
         bits = time << 3 | priority.level
     }

@@ -2,8 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What a lane's block has run in one go, and what is left to do without the turn: to tell callers and listeners, and, when the
-/// block is over, to let go of the commands. Each of these may run any code.
+/// What a lane's block has run in one go, and what is left to do without the turn: to tell callers and listeners, and,
+/// when the block is over, to let go of the commands. Each of these may run any code.
 @safe
 struct Batch {
     /// How many commands it has run.
@@ -55,7 +55,8 @@ extension Batch {
         }
     }
 
-    /// Lets go of the commands. The lane has no block any more, as what goes away may wait for the lane's next command.
+    /// Lets go of the commands. The lane has no block any more, as what goes away may wait for the lane's next
+    /// command.
     mutating func removeAll() {
         while let command = unsafe ran?.takeRetainedValue() {
             unsafe ran = command.next

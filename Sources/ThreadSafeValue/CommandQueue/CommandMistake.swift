@@ -14,8 +14,9 @@ import Bionic
 
 /// A programming mistake that was answered with a failure, which the program may have ignored.
 ///
-/// Debug builds write a line to standard error for each. To see where it was made, set a breakpoint in a handler, or print the
-/// call stack there; a `done` that was dropped is reported by the thread that waited for it, or else by the one that dropped it:
+/// Debug builds write a line to standard error for each. To see where it was made, set a breakpoint in a handler, or
+/// print the call stack there; a `done` that was dropped is reported by the thread that waited for it, or else by the
+/// one that dropped it:
 ///
 /// ```swift
 /// CommandMistake.report { mistake in
@@ -23,8 +24,9 @@ import Bionic
 /// }
 /// ```
 public struct CommandMistake: Sendable {
-    // Not the file and line of the closure: each command would have two more parameters, and the closure of each that waits for
-    // a target queue would keep them, 24 bytes more, in release too. The handler is called by the thread that makes the mistake.
+    // Not the file and line of the closure: each command would have two more parameters, and the closure of each that
+    // waits for a target queue would keep them, 24 bytes more, in release too. The handler is called by the thread
+    // that makes the mistake.
 
     /// What the command answered: ``QueueSafeValueError/reentrantCommand``, ``QueueSafeValueError/circularWait``,
     /// ``QueueSafeValueError/completionDropped`` or ``QueueSafeValueError/notSuspended``.
@@ -40,8 +42,8 @@ public struct CommandMistake: Sendable {
 extension CommandMistake {
     /// Calls a closure for each mistake from now on, in release too, and writes no lines to standard error any more.
     ///
-    /// - Parameter handler: called on the thread that makes the mistake, possibly inside a command; `nil` goes back to the lines.
-    ///   It should be quick, and use none of the values.
+    /// - Parameter handler: Called on the thread that makes the mistake, possibly inside a command; `nil` goes back to
+    ///   the lines. It should be quick, and use none of the values.
     public static func report(to handler: (@Sendable (CommandMistake) -> Void)?) {
         self.handler.write(handler ?? initialHandler)
     }
@@ -73,7 +75,7 @@ extension CommandMistake: CustomStringConvertible {
 extension QueueSafeValueError {
     /// Reports the error if it is a programming mistake.
     ///
-    /// - Returns: the error.
+    /// - Returns: The error.
     @discardableResult
     func reported(for valueType: any Any.Type, _ command: @autoclosure () -> String) -> QueueSafeValueError {
         switch self {

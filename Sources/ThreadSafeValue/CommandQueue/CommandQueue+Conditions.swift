@@ -2,8 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// Commands that wait until the value meets a condition. Each tests it with the turn. If it is not met, the command gives the
-// turn back, hears of the next change, without holding anything, and stands in line again.
+// Commands that wait until the value meets a condition. Each tests it with the turn. If it is not met, the command
+// gives the turn back, hears of the next change, without holding anything, and stands in line again.
 //
 // Invariant (no missed change): an observer is added with the turn, so whoever changes the value next sees it.
 
@@ -11,11 +11,11 @@ extension CommandQueue {
     /// Takes the turn when the value meets a condition, runs `body` with it and gives the turn back.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn, each time that it stands in line.
-    ///   - timeout: for how long it may wait in all, in nanoseconds.
-    ///   - isMet: whether this is the value to wait for; called with the turn.
-    ///   - body: what to do with the value.
-    /// - Returns: what `body` returned or threw, or why there was no turn.
+    ///   - priority: How early it gets its turn, each time that it stands in line.
+    ///   - timeout: For how long it may wait in all, in nanoseconds.
+    ///   - isMet: Whether this is the value to wait for; called with the turn.
+    ///   - body: What to do with the value.
+    /// - Returns: What `body` returned or threw, or why there was no turn.
     @inlinable
     func perform<Success>(
         _ priority: CommandPriority,

@@ -10,11 +10,11 @@ extension CommandQueue {
     /// Takes the turn, runs `body` on the calling thread, and waits until the command is completed.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - timeout: for how long it may wait for the turn, in nanoseconds.
-    ///   - isChange: whether the command may change the value.
-    ///   - body: called with the value and what completes the command.
-    /// - Returns: the value as `body` left it, or why the command failed.
+    ///   - priority: How early it gets its turn.
+    ///   - timeout: For how long it may wait for the turn, in nanoseconds.
+    ///   - isChange: Whether the command may change the value.
+    ///   - body: Called with the value and what completes the command.
+    /// - Returns: The value as `body` left it, or why the command failed.
     @inlinable
     func performManually(
         _ priority: CommandPriority,
@@ -44,11 +44,11 @@ extension CommandQueue {
     /// Runs `body` with the turn of the calling thread, for a lane.
     ///
     /// - Parameters:
-    ///   - isChange: whether the command may change the value.
-    ///   - body: called at once, with the value and what completes the command.
-    ///   - tell: called on the target queue with the result, when the command is completed and the turn is free.
-    ///   - target: the queue of the lane.
-    /// - Returns: how the closure left the turn.
+    ///   - isChange: Whether the command may change the value.
+    ///   - body: Called at once, with the value and what completes the command.
+    ///   - tell: Called on the target queue with the result, when the command is completed and the turn is free.
+    ///   - target: The queue of the lane.
+    /// - Returns: How the closure left the turn.
     @inlinable
     func runManually(
         isChange: Bool,
@@ -81,9 +81,9 @@ extension CommandQueue {
     /// Runs the closure of a command with the turn.
     ///
     /// - Parameters:
-    ///   - body: the closure.
-    ///   - detach: called with the result of the closure if the command is not complete then.
-    /// - Returns: the result of the closure.
+    ///   - body: The closure.
+    ///   - detach: Called with the result of the closure if the command is not complete then.
+    /// - Returns: The result of the closure.
     @inlinable
     func hold<Success>(
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Success,
@@ -103,9 +103,9 @@ extension CommandQueue {
     /// Leaves the turn to a command that is not complete, while the thread goes on.
     ///
     /// - Parameters:
-    ///   - completion: the end of the command.
-    ///   - isChange: whether the command may change the value.
-    ///   - tell: called when the command is completed, on the thread that completes it, with why it failed, if it did.
+    ///   - completion: The end of the command.
+    ///   - isChange: Whether the command may change the value.
+    ///   - tell: Called when the command is completed, on the thread that completes it, with why it failed, if it did.
     @usableFromInline
     func detach(
         _ completion: ManualCompletion,
@@ -123,13 +123,14 @@ extension CommandQueue {
     /// Leaves the turn to a command that is not complete, while the calling thread waits.
     ///
     /// - Parameters:
-    ///   - completion: the end of the command.
-    ///   - isChange: whether the command may change the value.
-    /// - Returns: where to wait for the end.
+    ///   - completion: The end of the command.
+    ///   - isChange: Whether the command may change the value.
+    /// - Returns: Where to wait for the end.
     @usableFromInline
     func detach(_ completion: ManualCompletion, afterChange isChange: Bool) -> Ending {
         let ending = Ending()
-        // The thread that waits keeps the storage, and no other thread does: it may be the only one that may let the value go.
+        // The thread that waits keeps the storage, and no other thread does: it may be the only one that may let the
+        // value go.
         let storage = unsafe Unmanaged.passUnretained(storage)
         moveTurn(to: TurnWord.detached)
         completion.closureReturned { failure in
@@ -171,8 +172,8 @@ struct Ending: Sendable {
 
     /// Waits until it is set.
     ///
-    /// - Parameter valueType: the type of the value.
-    /// - Returns: why the command failed, if it did.
+    /// - Parameter valueType: The type of the value.
+    /// - Returns: Why the command failed, if it did.
     @usableFromInline
     func wait(for valueType: any Any.Type) -> QueueSafeValueError? {
         while true {

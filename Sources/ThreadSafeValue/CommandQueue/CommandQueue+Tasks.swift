@@ -4,8 +4,8 @@
 
 import Dispatch
 
-// Commands that a task awaits. One that finds the turn free runs in the task, at once; any other waits in the lane of a
-// global queue, so no thread of the cooperative pool ever waits for a turn.
+// Commands that a task awaits. One that finds the turn free runs in the task, at once; any other waits in the lane of
+// a global queue, so no thread of the cooperative pool ever waits for a turn.
 
 extension CommandQueue where Value: Sendable {
     /// Runs `body` with the turn, and suspends the task for as long as that takes.
@@ -22,10 +22,10 @@ extension CommandQueue where Value: Sendable {
     /// Runs `work` with the turn, and suspends the task for as long as that takes, or until the time is over.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - deadline: until when it waits for that.
-    ///   - work: what to do with the turn: returns the result, and whether the value may have changed.
-    /// - Returns: the result, or why there was no turn.
+    ///   - priority: How early it gets its turn.
+    ///   - deadline: Until when it waits for that.
+    ///   - work: What to do with the turn: returns the result, and whether the value may have changed.
+    /// - Returns: The result, or why there was no turn.
     func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
@@ -98,10 +98,10 @@ extension CommandQueue where Value: Sendable {
     /// Waits in line for `work`, which must resume the task in the end. A cancelled task leaves the line.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - deadline: until when it waits for that.
-    ///   - work: runs with the turn. Returns how it left that, and what is to be called when the task waits no more.
-    /// - Returns: what the task is resumed with, or why there was no turn.
+    ///   - priority: How early it gets its turn.
+    ///   - deadline: Until when it waits for that.
+    ///   - work: Runs with the turn. Returns how it left that, and what is to be called when the task waits no more.
+    /// - Returns: What the task is resumed with, or why there was no turn.
     private func submitAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
@@ -121,8 +121,8 @@ extension CommandQueue where Value: Sendable {
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 submit(priority, until: deadline, as: submission) { turn in
-                    // After the closure, which may wait for a value that the task's body has, and before the task goes on: it may be
-                    // done with the value before `resume` returns.
+                    // After the closure, which may wait for a value that the task's body has, and before the task goes
+                    // on: it may be done with the value before `resume` returns.
                     func stopWaiting() {
                         if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
                     }
@@ -148,10 +148,10 @@ extension CommandQueue where Value: Sendable {
     /// Puts a command of a task in line, and returns at once.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - deadline: when it leaves the line.
-    ///   - submission: what takes it out before.
-    ///   - work: what to run on a global queue once the command has the turn, or when it is clear that it never will.
+    ///   - priority: How early it gets its turn.
+    ///   - deadline: When it leaves the line.
+    ///   - submission: What takes it out before.
+    ///   - work: What to run on a global queue once the command has the turn, or when it is clear that it never will.
     func submit(
         _ priority: CommandPriority,
         until deadline: Deadline,
@@ -279,9 +279,9 @@ extension Submission {
     /// Takes the command out of the line, unless it has begun.
     ///
     /// - Parameters:
-    ///   - ending: what the task gets.
-    ///   - letGo: called with the command, whose closure nobody needs any more.
-    /// - Returns: whether this has ended it, and its queue. The reference may be the last one.
+    ///   - ending: What the task gets.
+    ///   - letGo: Called with the command, whose closure nobody needs any more.
+    /// - Returns: Whether this has ended it, and its queue. The reference may be the last one.
     @discardableResult
     func end(
         _ ending: QueueSafeValueError,

@@ -7,17 +7,18 @@ public import Dispatch
 /// A value and the turns to use it: whoever has the turn has the value to itself.
 ///
 /// *The turn is one atomic word* (`TurnWord`). With nobody else there, taking it and giving it back is one
-/// compare-and-swap each, in the caller's own code. Everything else goes through the line (`WaiterQueue`), under its lock:
+/// compare-and-swap each, in the caller's own code. Everything else goes through the line (`WaiterQueue`), under its
+/// lock:
 ///
-/// - A thread that finds the turn taken spins for a moment, then stands in line and parks. When it is woken it takes the turn
-///   and runs its own closure on its own thread. Turns are queued, not closures.
+/// - A thread that finds the turn taken spins for a moment, then stands in line and parks. When it is woken it takes
+///   the turn and runs its own closure on its own thread. Turns are queued, not closures.
 /// - A command for a target queue waits in a `Lane`, whose block takes the turn on that queue.
-/// - A release with somebody in line chooses the front as the successor, and wakes its thread or dispatches its block, once:
-///   while a successor is on its way, further releases wake nobody. Until it is there the turn is free: a newcomer may barge
-///   if its priority is higher than that of all who wait, or the same before the `BargingDeadline`.
+/// - A release with somebody in line chooses the front as the successor, and wakes its thread or dispatches its block,
+///   once: while a successor is on its way, further releases wake nobody. Until it is there the turn is free: a
+///   newcomer may barge if its priority is higher than that of all who wait, or the same before the `BargingDeadline`.
 ///
-/// The turn is freed in the same exchange that publishes who waits. Nobody holds it but a closure that runs, an async body,
-/// or a manual command between the end of its closure and its `done`.
+/// The turn is freed in the same exchange that publishes who waits. Nobody holds it but a closure that runs, an async
+/// body, or a manual command between the end of its closure and its `done`.
 @safe
 @usableFromInline
 struct CommandQueue<Value> {
@@ -38,16 +39,16 @@ struct CommandQueue<Value> {
     /// Creates a queue around a value.
     ///
     /// - Parameters:
-    ///   - value: what to queue for.
-    ///   - policy: the bounds that keep it fast.
-    ///   - limit: how many commands of target queues may wait in line.
+    ///   - value: What to queue for.
+    ///   - policy: The bounds that keep it fast.
+    ///   - limit: How many commands of target queues may wait in line.
     init(_ value: Value, policy: HandoffPolicy = HandoffPolicy(), limit: Int = .max) {
         storage = .make(value, policy: policy, limit: limit)
     }
 }
 
-// The value is reached only by whoever has the turn, all else by atomics or under the lock of the line. What goes in and out
-// crosses threads: the containers ask for `Sendable` where that matters.
+// The value is reached only by whoever has the turn, all else by atomics or under the lock of the line. What goes in
+// and out crosses threads: the containers ask for `Sendable` where that matters.
 extension CommandQueue: @unchecked Sendable {}
 
 extension CommandQueue {
@@ -60,8 +61,8 @@ extension CommandQueue {
     /// Gives the turn back to whoever is next.
     ///
     /// - Parameters:
-    ///   - holder: whoever has the turn.
-    ///   - isChange: whether the value may have changed, and nobody was told yet.
+    ///   - holder: Whoever has the turn.
+    ///   - isChange: Whether the value may have changed, and nobody was told yet.
     @inlinable
     func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
         // The word is an address, which alone keeps nothing alive.
@@ -74,11 +75,11 @@ extension CommandQueue {
     /// Takes the turn on the calling thread, runs `body` with the value and gives the turn back.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - timeout: for how long it may wait for the turn, in nanoseconds.
-    ///   - isChange: whether `body` may change the value.
-    ///   - body: what to do with the value.
-    /// - Returns: what `body` returned or threw, or why there was no turn.
+    ///   - priority: How early it gets its turn.
+    ///   - timeout: For how long it may wait for the turn, in nanoseconds.
+    ///   - isChange: Whether `body` may change the value.
+    ///   - body: What to do with the value.
+    /// - Returns: What `body` returned or threw, or why there was no turn.
     @inlinable
     func perform<Success>(
         _ priority: CommandPriority,
@@ -121,8 +122,8 @@ extension CommandQueue {
     /// Takes the turn on the calling thread, and parks it for as long as that takes.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - timeout: for how long it may wait, in nanoseconds; with 0 it only looks.
+    ///   - priority: How early it gets its turn.
+    ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @inlinable
     func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {

@@ -6,8 +6,8 @@ import Dispatch
 
 /// The one allocation of a command queue: the value, the turn word and the line.
 ///
-/// What keeps it alive can use the value: handles, schedules, running commands, dispatched blocks. Pending commands do not
-/// (see `PendingCommand`), so a suspended value that nobody can resume goes away, and its commands are refused.
+/// What keeps it alive can use the value: handles, schedules, running commands, dispatched blocks. Pending commands do
+/// not (see `PendingCommand`), so a suspended value that nobody can resume goes away, and its commands are refused.
 @safe
 @usableFromInline
 final class CommandQueueStorage<Value>: ManagedBuffer<Value, CommandQueueState> {
@@ -67,8 +67,8 @@ extension CommandQueueState {
         unsafe AtomicWord(UnsafeMutableRawPointer(state).assumingMemoryBound(to: AtomicWord.Storage.self) + index)
     }
 
-    // Addresses, and not `&state.pointee.lock`: that would be an access to the whole member, and several threads must not
-    // have one at once.
+    // Addresses, and not `&state.pointee.lock`: that would be an access to the whole member, and several threads must
+    // not have one at once.
 
     static func lock(_ state: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<PlatformLock.Storage> {
         unsafe state.pointer(to: \.lock).unsafelyUnwrapped
@@ -144,7 +144,8 @@ extension CommandQueueStorage: AnyCommandQueue {
         return Batch.Delivery(isAwaited: delivery.isAwaited, deliver: delivery.deliver)
     }
 
-    /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has gone.
+    /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has
+    /// gone.
     private func dismissWaiters() {
         let lanes = unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.waiters($0).pointee.allLanes }
         // With the lock also if nothing waits, so that handles see the states that the queue has left.

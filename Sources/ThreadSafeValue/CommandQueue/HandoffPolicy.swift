@@ -4,13 +4,14 @@
 
 /// The bounds of the command queue, in one place. Times are in nanoseconds.
 package struct HandoffPolicy: Sendable {
-    /// How long after its arrival a waiting command may be barged past by newcomers of its own priority, while the turn is
-    /// free and the successor is on its way; times the number of threads that wait.
+    /// How long after its arrival a waiting command may be barged past by newcomers of its own priority, while the
+    /// turn is free and the successor is on its way; times the number of threads that wait.
     ///
-    /// Strict hand-over alone makes each contended command cost a context switch: 4,400 ns against 55 ns, measured. Times that
-    /// number, because to serve all who wait takes a change of threads for each: if the time of the last of them is over by then,
-    /// the turn is handed over for good. On two processors, eight threads took 514 ns a command with 100 µs for all of them, 58 ns
-    /// with 100 µs for each; 64 threads that hold the value for a microsecond 25 µs and 9.
+    /// Strict hand-over alone makes each contended command cost a context switch: 4,400 ns against 55 ns, measured.
+    /// Times that number, because to serve all who wait takes a change of threads for each: if the time of the last of
+    /// them is over by then, the turn is handed over for good. On two processors, eight threads took 514 ns a command
+    /// with 100 µs for all of them, 58 ns with 100 µs for each; 64 threads that hold the value for a microsecond 25 µs
+    /// and 9.
     package var barging: UInt64 = 100_000
 
     /// How long a free turn is kept for a target queue that has not started, while something else waits.
@@ -25,8 +26,8 @@ package struct HandoffPolicy: Sendable {
     /// How many commands a lane runs in one go before other work of its target queue gets a chance.
     package var batch = 64
 
-    /// How many pauses of the processor a thread makes between looks for a free turn before it stands in line and parks. It
-    /// never yields the processor: it would not know when it runs again, and others would wait for it then.
+    /// How many pauses of the processor a thread makes between looks for a free turn before it stands in line and
+    /// parks. It never yields the processor: it would not know when it runs again, and others would wait for it then.
     package var spins = Backoff.spinsBeforeParking
 
     /// For how long a thread is parked before it looks whether it waits in a circle. Hardly any waits so long, so the

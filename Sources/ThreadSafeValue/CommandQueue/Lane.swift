@@ -18,7 +18,8 @@ package final class Lane: @unchecked Sendable {
         case none
         /// The target queue has not started it yet.
         case dispatched(at: UInt64)
-        /// It runs, on a thread, and will look for the lane's next command by itself. `since` then it has not held the turn.
+        /// It runs, on a thread, and will look for the lane's next command by itself. `since` then it has not held the
+        /// turn.
         case present(since: UInt64, thread: UInt64)
     }
 
@@ -36,16 +37,16 @@ package final class Lane: @unchecked Sendable {
     /// The queue did not start the block in time: the lane's commands have no place in line until the block arrives.
     package private(set) var isOverdue = false
 
-    /// How many blocks are dispatched or run, and whether the latest one was dispatched behind another: its delay is no fault
-    /// of the queue.
+    /// How many blocks are dispatched or run, and whether the latest one was dispatched behind another: its delay is
+    /// no fault of the queue.
     private var blockCount = 0
     private var isBehindItself = false
 
     /// A block that was dispatched behind another could not start in time.
     private(set) var isSerial = false
 
-    /// How long the queue took to start the latest block, in nanoseconds, and how many blocks in a row came for the front and
-    /// found the turn taken.
+    /// How long the queue took to start the latest block, in nanoseconds, and how many blocks in a row came for the
+    /// front and found the turn taken.
     private(set) var delay: UInt64 = 0
     private var misses: UInt64 = 0
 
@@ -152,9 +153,9 @@ extension Lane {
 
     /// For how long a free turn is kept for a block that has not started, in nanoseconds.
     ///
-    /// For twice as long as the latest block took to start: so a queue that is slow, as a main thread may be, is served. A queue
-    /// that takes longer than the limit is not waited for, until one of its blocks has come in vain: from then on the limit
-    /// doubles each time that it is missed.
+    /// For twice as long as the latest block took to start: so a queue that is slow, as a main thread may be, is
+    /// served. A queue that takes longer than the limit is not waited for, until one of its blocks has come in vain:
+    /// from then on the limit doubles each time that it is missed.
     package func keeping(_ policy: HandoffPolicy) -> UInt64 {
         if misses == 0, delay > policy.keepingLimit { return policy.keeping }
         return min(max(delay &* 2, policy.keeping), policy.keepingLimit << min(misses, policy.keepingDoublings))

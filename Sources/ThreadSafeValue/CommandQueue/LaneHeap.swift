@@ -5,7 +5,8 @@
 /// Lanes that have commands and a place in line, ordered by the first command of each. The front is O(1), all else
 /// O(log number of lanes), so that a value may have many target queues.
 ///
-/// A binary heap; each lane knows its own place. Invariant (heap): no lane's first command precedes that of the lane above.
+/// A binary heap; each lane knows its own place. Invariant (heap): no lane's first command precedes that of the lane
+/// above.
 struct LaneHeap {
     private var lanes: [Lane] = []
 }

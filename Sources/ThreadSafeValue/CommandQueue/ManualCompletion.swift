@@ -7,12 +7,13 @@ public typealias CommandCompletionClosure = @Sendable () -> Void
 
 /// The end of a manual command: the later of two events, that its closure has returned and that it was completed.
 ///
-/// The user's `done` is the only one to keep this object, and needs no other. When the last copy of an uncalled `done` goes
-/// away, so does this, and the command ends as dropped. Only the first ending counts, and the object lets go of everything
-/// then.
+/// The user's `done` is the only one to keep this object, and needs no other. When the last copy of an uncalled `done`
+/// goes away, so does this, and the command ends as dropped. Only the first ending counts, and the object lets go of
+/// everything then.
 ///
-/// The element is the word of its state. The header, with the command, which may be of a type that is not `Sendable`, belongs
-/// to whoever changes the state to `returned` and then to whoever changes it from there: that one has the turn.
+/// The element is the word of its state. The header, with the command, which may be of a type that is not `Sendable`,
+/// belongs to whoever changes the state to `returned` and then to whoever changes it from there: that one has the
+/// turn.
 @safe
 @usableFromInline
 final class ManualCompletion: ManagedBuffer<ManualCompletion.Finish?, AtomicWord.Storage> {

@@ -4,10 +4,11 @@
 
 /// A command that waits for its turn: a thread that is parked, or work for a target queue.
 ///
-/// One class for both, as the line only compares priority and arrival. `next` and `previous` belong to the `PriorityFIFO`
-/// or `Batch` that holds the command: links without reference counts, as it keeps its commands alive.
+/// One class for both, as the line only compares priority and arrival. `next` and `previous` belong to the
+/// `PriorityFIFO` or `Batch` that holds the command: links without reference counts, as it keeps its commands alive.
 ///
-/// `@unchecked Sendable`: the mutable members are touched under the lock of the line, or by whoever took the command out.
+/// `@unchecked Sendable`: the mutable members are touched under the lock of the line, or by whoever took the command
+/// out.
 @usableFromInline
 @safe
 package final class PendingCommand: @unchecked Sendable {
@@ -30,8 +31,8 @@ package final class PendingCommand: @unchecked Sendable {
     /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
     ///
     /// It does not keep the command queue alive, so that submitting and running a command do not meet in its reference
-    /// count. Invariant (liveness): while a command waits and the value is not suspended, a running thread has the turn,
-    /// or the successor is on its way; both keep the queue.
+    /// count. Invariant (liveness): while a command waits and the value is not suspended, a running thread has the
+    /// turn, or the successor is on its way; both keep the queue.
     @exclusivity(unchecked) private var work: Work?
 
     @exclusivity(unchecked) var next: Link?
@@ -113,7 +114,8 @@ extension PendingCommand {
         unsafe work = nil
     }
 
-    /// What tells the caller of a command that does not run why, on its target queue; `nil` if nobody is left to be told there.
+    /// What tells the caller of a command that does not run why, on its target queue; `nil` if nobody is left to be
+    /// told there.
     func refusal(_ error: QueueSafeValueError) -> (() -> Void)? {
         guard case .complete(_, let tell) = run(.failure(error)) else { return nil }
         return tell

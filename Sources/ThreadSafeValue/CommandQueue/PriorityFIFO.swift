@@ -4,9 +4,9 @@
 
 /// Commands in order of priority, and within a priority in order of arrival. Every operation is O(1).
 ///
-/// One doubly linked list a priority, through the commands themselves, so that a command is one allocation and can leave
-/// from the middle. A plain struct without locks: whoever owns it protects it, and never copies it. It keeps the commands
-/// in it alive, and must be empty when it goes away.
+/// One doubly linked list a priority, through the commands themselves, so that a command is one allocation and can
+/// leave from the middle. A plain struct without locks: whoever owns it protects it, and never copies it. It keeps the
+/// commands in it alive, and must be empty when it goes away.
 package struct PriorityFIFO {
     @safe
     struct List {
@@ -15,7 +15,8 @@ package struct PriorityFIFO {
         var count = 0
     }
 
-    /// One list for each level of priority, made with the first command; a bit of `occupied` for each that is not empty.
+    /// One list for each level of priority, made with the first command; a bit of `occupied` for each that is not
+    /// empty.
     private(set) var lists: [List] = []
     private var occupied: UInt64 = 0
 

@@ -13,7 +13,7 @@ protocol AnyCommandQueue: AnyObject {
 
     /// Notes for those who listen how a command has left the value; only with the turn.
     ///
-    /// - Returns: what to tell them, without the turn.
+    /// - Returns: What to tell them, without the turn.
     func recordChange() -> Batch.Delivery?
 }
 

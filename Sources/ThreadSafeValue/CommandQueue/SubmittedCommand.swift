@@ -22,9 +22,9 @@ public struct SubmittedCommand<Answer: Sendable>: Sendable {
 extension SubmittedCommand {
     /// What the closure of the command returned, or why the command failed; waits until it is over.
     ///
-    /// A cancelled task waits too: it is ``cancel()`` that takes the command back. Inside an async closure that has the turn
-    /// that the command waits for, the answer is ``QueueSafeValueError/reentrantCommand``, and the command never runs. Awaited inside
-    /// an async closure of another value, a command without a time-out keeps its value.
+    /// A cancelled task waits too: it is ``cancel()`` that takes the command back. Inside an async closure that has
+    /// the turn that the command waits for, the answer is ``QueueSafeValueError/reentrantCommand``, and the command
+    /// never runs. Awaited inside an async closure of another value, a command without a time-out keeps its value.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             // Only a task that is part of a body can be in a circle. It keeps the queue as long as it is in the graph.
@@ -99,8 +99,8 @@ extension CommandEnding {
 
     /// Waits until the command is over.
     ///
-    /// - Parameter stop: called when it has done its work, and not when the task goes on, which may be much later.
-    /// - Returns: the result of the command.
+    /// - Parameter stop: Called when it has done its work, and not when the task goes on, which may be much later.
+    /// - Returns: The result of the command.
     func wait(_ stop: @escaping @Sendable () -> Void) async -> Result<Answer, QueueSafeValueError> {
         await withCheckedContinuation { continuation in
             let (isRecorded, result) = state.write { state in

@@ -14,8 +14,8 @@ import Bionic
 #error("ThreadSafeValue needs the threads of the system.")
 #endif
 
-/// The command with which each thread waits. A thread stands in one line at a time, so it has one for its life, and to wait
-/// allocates nothing.
+/// The command with which each thread waits. A thread stands in one line at a time, so it has one for its life, and to
+/// wait allocates nothing.
 enum ThreadWaiter {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

@@ -10,11 +10,11 @@ extension TurnQueue {
     /// Puts a command in line for its target queue and returns at once.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - target: the queue where the command runs.
-    ///   - evenIfFull: whether the bound of the value does not count.
-    ///   - work: what to run there, once the command has the turn.
-    /// - Returns: the command that was accepted, or why none was; then `work` is never called.
+    ///   - priority: How early it gets its turn.
+    ///   - target: The queue where the command runs.
+    ///   - evenIfFull: Whether the bound of the value does not count.
+    ///   - work: What to run there, once the command has the turn.
+    /// - Returns: The command that was accepted, or why none was; then `work` is never called.
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
@@ -31,7 +31,7 @@ extension TurnQueue {
 
     /// Takes a command out of its lane, unless it has begun.
     ///
-    /// - Returns: the target queue, where its caller is to be told; `nil` if it was too late.
+    /// - Returns: The target queue, where its caller is to be told; `nil` if it was too late.
     func cancel(_ command: PendingCommand) -> DispatchQueue? {
         update { waiters, _ in
             guard command.isWaiting, let lane = unsafe command.lane else { return nil }
@@ -43,7 +43,7 @@ extension TurnQueue {
 
     /// Takes the commands of a priority, or all, out of the line, and tells their callers.
     ///
-    /// - Returns: how many these were.
+    /// - Returns: How many these were.
     func cancelAll(_ priority: CommandPriority?) -> Int {
         let (threads, others) = update { waiters, _ in waiters.removeAll(priority) }
         for command in threads { command.parker!.wake() }
@@ -78,10 +78,10 @@ extension TurnQueue {
     /// Takes the turn for a lane whose block runs, if the front is in it, and takes that out of the line.
     ///
     /// - Parameters:
-    ///   - lane: the lane.
-    ///   - block: the number of the block, which ends if this answers `nil`.
-    ///   - count: how many commands the block has run.
-    /// - Returns: the command to run, with the turn.
+    ///   - lane: The lane.
+    ///   - block: The number of the block, which ends if this answers `nil`.
+    ///   - count: How many commands the block has run.
+    /// - Returns: The command to run, with the turn.
     private func takeTurn(for lane: Lane, block: UInt64, after count: Int) -> PendingCommand? {
         lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
@@ -105,7 +105,7 @@ extension TurnQueue {
 
     /// Runs commands of a lane until the turn is given back, or detached.
     ///
-    /// - Returns: whether the block is over; otherwise it comes again.
+    /// - Returns: Whether the block is over; otherwise it comes again.
     private func run(_ first: PendingCommand, of lane: Lane, _ batch: inout Batch) -> Bool {
         var command = first
         while true {
@@ -131,7 +131,8 @@ extension TurnQueue {
 
     /// Keeps the turn for the lane's next command if that is the front, else gives it back.
     ///
-    /// If somebody waits to hear of the last command, or nothing waits, the block comes again, and counts as on its way.
+    /// If somebody waits to hear of the last command, or nothing waits, the block comes again, and counts as on its
+    /// way.
     private func takeNext(of lane: Lane, _ batch: borrowing Batch) -> Next {
         let isAwaited = batch.isAwaited
         let count = batch.count
@@ -148,7 +149,8 @@ extension TurnQueue {
         }
     }
 
-    /// Looks for a moment, without the turn, whether another command comes: to dispatch a block costs far more than that.
+    /// Looks for a moment, without the turn, whether another command comes: to dispatch a block costs far more than
+    /// that.
     private func linger() {
         if turn.waiting != 0 { return }
         var backoff = spinning

@@ -4,8 +4,8 @@
 
 import Dispatch
 
-// How the turn goes from one to the next, when the fast path of `perform` does not do. `TurnWord.admission` and `WaiterQueue`
-// decide; this reads, exchanges and performs.
+// How the turn goes from one to the next, when the fast path of `perform` does not do. `TurnWord.admission` and
+// `WaiterQueue` decide; this reads, exchanges and performs.
 
 extension TurnQueue {
     var turn: TurnWord { TurnWord(bits: word.load()) }
@@ -13,11 +13,11 @@ extension TurnQueue {
     /// The turn in the graph of all waits.
     var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: owner.valueType) }
 
-    /// Changes the line under its lock, chooses the successor, publishes the line in the turn word, and then performs what
-    /// follows.
+    /// Changes the line under its lock, chooses the successor, publishes the line in the turn word, and then performs
+    /// what follows.
     ///
-    /// - Parameter change: says in the effects whether the turn of the caller is to be freed in the same exchange.
-    /// - Returns: what `change` returned.
+    /// - Parameter change: Says in the effects whether the turn of the caller is to be freed in the same exchange.
+    /// - Returns: What `change` returned.
     func update<Answer>(_ change: (inout WaiterQueue, inout WaiterQueue.Effects) -> Answer) -> Answer {
         var effects = WaiterQueue.Effects()
         let answer = withWaiters { waiters in
@@ -37,7 +37,8 @@ extension TurnQueue {
         lane.target.async { unsafe withExtendedLifetime(owner) { drain(lane, block: number) } }
     }
 
-    // Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was read.
+    // Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was
+    // read.
     private func publish(_ waiters: inout WaiterQueue, _ effects: inout WaiterQueue.Effects) {
         while true {
             let seen = turn
@@ -76,7 +77,7 @@ extension TurnQueue {
 
     /// Gives back the turn of the caller.
     ///
-    /// - Returns: what tells those who listen, when the caller has given all its turns back.
+    /// - Returns: What tells those who listen, when the caller has given all its turns back.
     func giveTurnBackToTell(afterChange isChange: Bool) -> Batch.Delivery? {
         // A listener that comes after this look is behind the command.
         let delivery = isChange && turn.isObserved ? owner.recordChange() : nil
@@ -110,7 +111,7 @@ extension TurnQueue {
 
     /// Takes back one `suspend()`.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: Whether there was one.
     func resume() -> Bool {
         update { waiters, _ in
             defer { waiters.suspensions = max(waiters.suspensions - 1, 0) }
@@ -132,8 +133,8 @@ extension TurnQueue {
     /// Takes the turn on the calling thread, if that is possible in time.
     ///
     /// - Parameters:
-    ///   - priority: how early it gets its turn.
-    ///   - timeout: for how long it may wait, in nanoseconds; with 0 it only looks.
+    ///   - priority: How early it gets its turn.
+    ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
@@ -166,7 +167,8 @@ extension TurnQueue {
             case .barge where mayBarge(priority):
                 let before = deadline
                 guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
-                // After the exchange: a thread may be held up before it for as long as it takes. And both: the front may change.
+                // After the exchange: a thread may be held up before it for as long as it takes. And both: the front
+                // may change.
                 let time = now()
                 if before.allows(priority, at: time), deadline.allows(priority, at: time) { return .taken }
                 update { waiters, effects in
@@ -207,7 +209,8 @@ extension TurnQueue {
             if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
             while WaitGraph.shared.begin(for: resource, thread: thread, body: body) == nil {
                 command.parker!.park()
-                // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that of the line.
+                // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that
+                // of the line.
                 WaitGraph.shared.end(for: resource, thread: thread, body: body)
                 if takeTurn(woken: command, orLeave: false) { return command.cancellation }
             }
@@ -219,7 +222,7 @@ extension TurnQueue {
 
     /// Parks until the turn is there, or the command is cancelled.
     ///
-    /// - Returns: whether that is so; `false` when the time is up.
+    /// - Returns: Whether that is so; `false` when the time is up.
     private func park(_ command: PendingCommand, until deadline: UInt64) -> Bool {
         while command.parker!.park(until: deadline) {
             if takeTurn(woken: command, orLeave: false) { return true }
@@ -229,7 +232,7 @@ extension TurnQueue {
 
     /// Takes the turn for a thread that stands in line, if it is next; if not, takes it out of the line if asked to.
     ///
-    /// - Returns: whether it has the turn, or was cancelled.
+    /// - Returns: Whether it has the turn, or was cancelled.
     private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
         lookForTurn(leaves ? .none : spinning) { waiters, _, mayLookAgain in
             if !command.isWaiting { return true }

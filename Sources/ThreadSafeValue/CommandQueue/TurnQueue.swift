@@ -4,9 +4,9 @@
 
 /// The turn of a command queue and the line for it, whatever the value is: all that is not on the fast path.
 ///
-/// Not generic, because the compiler specialises nothing here for the type of a value: each step would have to look up what it
-/// needs to know of that. And without a reference of its own, as each step would count it up and down: whoever uses it keeps the
-/// storage meanwhile.
+/// Not generic, because the compiler specialises nothing here for the type of a value: each step would have to look up
+/// what it needs to know of that. And without a reference of its own, as each step would count it up and down: whoever
+/// uses it keeps the storage meanwhile.
 @safe
 @usableFromInline
 struct TurnQueue {

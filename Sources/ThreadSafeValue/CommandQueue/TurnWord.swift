@@ -12,8 +12,8 @@
 /// 2 … 0   waiting    the highest priority that waits in line, 0 when nobody does
 /// ```
 ///
-/// The holder is set by whoever takes the turn and cleared by whoever has it, with no lock. The other bits are the summary
-/// of the `WaiterQueue` and change under its lock only.
+/// The holder is set by whoever takes the turn and cleared by whoever has it, with no lock. The other bits are the
+/// summary of the `WaiterQueue` and change under its lock only.
 ///
 /// Invariant (true summary): while the turn is free, the summary is that of the line.
 @usableFromInline

@@ -6,15 +6,15 @@ package import Dispatch
 
 /// The commands that wait for the turn, in order, and the successor: the decisions of the command queue.
 ///
-/// A pure struct without locks or atomics. `CommandQueue` calls it under the lock of the line, publishes `summary` in the
-/// turn word, and performs the `Effects` after the lock is free.
+/// A pure struct without locks or atomics. `CommandQueue` calls it under the lock of the line, publishes `summary` in
+/// the turn word, and performs the `Effects` after the lock is free.
 ///
 /// Invariants, whenever the lock is free:
 /// - (true successor) The successor is the front's thread or lane, or there is none.
-/// - (progress) If the turn is free, somebody waits and the value is not suspended, there is a successor, and it is on its
-///   way: a thread that was woken, or a lane that has a block.
-/// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer runs,
-///   unless the lane has the turn.
+/// - (progress) If the turn is free, somebody waits and the value is not suspended, there is a successor, and it is on
+///   its way: a thread that was woken, or a lane that has a block.
+/// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer
+///   runs, unless the lane has the turn.
 package struct WaiterQueue {
     /// Who takes the turn next. It does not have it: a more urgent command that comes first may take it.
     package enum Successor {
@@ -128,8 +128,9 @@ extension WaiterQueue {
 extension WaiterQueue {
     /// Puts the command of a thread at the end of the line, behind all of its priority.
     ///
-    /// A lane whose block is below this on the thread's stack cannot come: if it is the successor, another block is dispatched.
-    /// Where that could not start before either, the queue is serial, and the lane loses its place at once.
+    /// A lane whose block is below this on the thread's stack cannot come: if it is the successor, another block is
+    /// dispatched. Where that could not start before either, the queue is serial, and the lane loses its place at
+    /// once.
     package mutating func append(_ command: PendingCommand, on thread: UInt64, _ effects: inout Effects) {
         let time = now()
         command.append(at: nextArrival(time))
@@ -145,7 +146,7 @@ extension WaiterQueue {
 
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
     ///
-    /// - Returns: the command.
+    /// - Returns: The command.
     package mutating func append(
         _ priority: CommandPriority,
         for target: DispatchQueue,
@@ -177,7 +178,8 @@ extension WaiterQueue {
 
     /// Takes the commands of a priority, or all, out of the line, which are cancelled.
     ///
-    /// - Returns: those of threads, which are to be woken; and those for target queues, where their callers are to be told.
+    /// - Returns: Those of threads, which are to be woken; and those for target queues, where their callers are to be
+    ///   told.
     mutating func removeAll(
         _ priority: CommandPriority?
     ) -> (threads: [PendingCommand], others: [(target: DispatchQueue, commands: [PendingCommand])]) {
@@ -237,10 +239,10 @@ extension WaiterQueue {
 extension WaiterQueue {
     /// The successor is here and the turn is taken.
     ///
-    /// To wake it cost far more than most commands take, so it stays the successor for a moment, in which none of its equals
-    /// may barge, and looks again.
+    /// To wake it cost far more than most commands take, so it stays the successor for a moment, in which none of its
+    /// equals may barge, and looks again.
     ///
-    /// - Returns: whether it is still the successor.
+    /// - Returns: Whether it is still the successor.
     package mutating func successorLooks(_ command: PendingCommand) -> Bool {
         successorIsLooking = successor.is(command) && !isSuspended
         return successorIsLooking
@@ -253,7 +255,7 @@ extension WaiterQueue {
 
     /// A block of a lane runs, for the first time or again.
     ///
-    /// - Returns: whether it is the lane's block still.
+    /// - Returns: Whether it is the lane's block still.
     package mutating func arrive(_ lane: Lane, block: UInt64, on thread: UInt64) -> Bool {
         guard lane.blockNumber == block else { return false }
         let time = now()

@@ -20,8 +20,8 @@ public import Bionic
 /// A lock made of a `pthread_mutex_t`, for every POSIX system.
 ///
 /// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
-/// and in release. Which of several waiting threads is next is the system's choice, and threads that take several such locks in
-/// different orders may wait for each other forever.
+/// and in release. Which of several waiting threads is next is the system's choice, and threads that take several such
+/// locks in different orders may wait for each other forever.
 public final class PthreadMutex {
     @usableFromInline
     let cell = LockCell<Storage>()

@@ -26,8 +26,8 @@ package final class Sleeper {
 // See its members.
 extension Sleeper: @unchecked Sendable {}
 
-/// The threads that sleep until they have one lock, in the order in which they fell asleep: also when they come back to
-/// it because they were woken too late.
+/// The threads that sleep until they have one lock, in the order in which they fell asleep: also when they come back
+/// to it because they were woken too late.
 package struct SleeperLine {
     private var sleepers = [Sleeper]()
     private var lastArrival: UInt64 = 0
@@ -76,12 +76,13 @@ extension SleeperLine {
         sleeper.isInLine = false
     }
 
-    /// When a sleeper will have slept for so long that it is owed the lock: half a millisecond, as in parking_lot, or longer if
-    /// many sleep.
+    /// When a sleeper will have slept for so long that it is owed the lock: half a millisecond, as in parking_lot, or
+    /// longer if many sleep.
     ///
-    /// To hand over costs a change of threads, and all that have slept for long get the lock in one go. With 64 threads that
-    /// took longer than half a millisecond, so that the next one had always slept for long, and the lock was handed over each
-    /// time: an access of 30 ns took 3 µs. With this, a tenth of the time at most goes into hand-overs.
+    /// To hand over costs a change of threads, and all that have slept for long get the lock in one go. With 64
+    /// threads that took longer than half a millisecond, so that the next one had always slept for long, and the lock
+    /// was handed over each time: an access of 30 ns took 3 µs. With this, a tenth of the time at most goes into
+    /// hand-overs.
     func owedTime(of sleeper: Sleeper) -> UInt64 {
         sleeper.arrival + max(patience, 50_000 * UInt64(sleepers.count))
     }

@@ -4,13 +4,13 @@
 
 /// Where the threads sleep that wait for one lock.
 ///
-/// Invariant (no lost wake-up): while the queue is not empty, the waiting bit is set, or a woken thread owes a look and those
-/// that sleep have theirs still before them. Who looks takes a free lock, with the bit if others sleep, or else sets the bit. A
-/// thread that takes a free lock without coming here leaves no less: the bit was not set.
+/// Invariant (no lost wake-up): while the queue is not empty, the waiting bit is set, or a woken thread owes a look
+/// and those that sleep have theirs still before them. Who looks takes a free lock, with the bit if others sleep, or
+/// else sets the bit. A thread that takes a free lock without coming here leaves no less: the bit was not set.
 ///
-/// Each sleeper looks for itself when it is owed the lock: a thread that was woken before it may not run for a long time, and
-/// meanwhile nobody else need come here. After that look the bit stays set until the sleeper is handed the lock, because the
-/// front is owed it as well.
+/// Each sleeper looks for itself when it is owed the lock: a thread that was woken before it may not run for a long
+/// time, and meanwhile nobody else need come here. After that look the bit stays set until the sleeper is handed the
+/// lock, because the front is owed it as well.
 final class SleeperQueue {
     /// Added to the holder's identity in the lock's word: the holder has to come here when it unlocks.
     static var waiting: UInt64 { 1 }
@@ -29,11 +29,11 @@ extension SleeperQueue {
     /// Takes the lock whose word is given, and puts the calling thread to sleep for as long as that takes.
     ///
     /// - Parameters:
-    ///   - word: the lock's word.
-    ///   - sleeper: the calling thread.
-    ///   - user: what the lock is part of, for the message if the wait closes a circle.
-    ///   - deadline: until when to wait.
-    /// - Returns: whether it has the lock; `false` only after the deadline.
+    ///   - word: The lock's word.
+    ///   - sleeper: The calling thread.
+    ///   - user: What the lock is part of, for the message if the wait closes a circle.
+    ///   - deadline: Until when to wait.
+    /// - Returns: Whether it has the lock; `false` only after the deadline.
     func lock(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type, until deadline: Deadline) -> Bool {
         let owedTime: UInt64? = mutex.around {
             take(word, for: sleeper, orSleep: true) ? nil : line.owedTime(of: sleeper)
@@ -51,7 +51,7 @@ extension SleeperQueue {
 
     /// Sleeps until the thread has the lock, or until a time of `now()`.
     ///
-    /// - Returns: whether it has the lock.
+    /// - Returns: Whether it has the lock.
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, until time: UInt64) -> Bool {
         while sleeper.parker.park(until: time) {
             // A thread that was woken too late keeps its place.
@@ -101,11 +101,12 @@ extension SleeperQueue {
 
 // Under the mutex.
 extension SleeperQueue {
-    /// Takes the lock if it is free or was handed over; otherwise sees to it that the holder comes here when it unlocks.
+    /// Takes the lock if it is free or was handed over; otherwise sees to it that the holder comes here when it
+    /// unlocks.
     ///
     /// A sleeper whose time is over takes a free lock as well, and one that was woken at the same time owes a look.
     ///
-    /// - Returns: whether the sleeper has the lock. If not, it is in the line if it sleeps.
+    /// - Returns: Whether the sleeper has the lock. If not, it is in the line if it sleeps.
     private func take(_ word: AtomicWord, for sleeper: Sleeper, orSleep sleeps: Bool) -> Bool {
         if sleeper.isOwner { return true }
         line.remove(sleeper)
@@ -122,7 +123,7 @@ extension SleeperQueue {
 
     /// Takes the lock if it is free, for a sleeper that is owed it by now; otherwise the next unlock hands it over.
     ///
-    /// - Returns: whether the sleeper has the lock.
+    /// - Returns: Whether the sleeper has the lock.
     private func look(_ word: AtomicWord, _ sleeper: Sleeper) -> Bool {
         line.owe(sleeper)
         return take(word, for: sleeper, orSleep: true)

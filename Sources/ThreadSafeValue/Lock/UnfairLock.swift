@@ -9,8 +9,8 @@ public import Darwin
 /// A lock made of an `os_unfair_lock`: the default on Apple systems.
 ///
 /// A waiting thread lends its priority to the one that holds the lock. The system crashes a thread that takes the lock
-/// twice, or unlocks one that it doesn't hold, and says so. Threads that take several such locks in different orders may wait for
-/// each other forever.
+/// twice, or unlocks one that it doesn't hold, and says so. Threads that take several such locks in different orders
+/// may wait for each other forever.
 public final class UnfairLock {
     @usableFromInline
     let cell = LockCell<Storage>()

@@ -2,12 +2,13 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Which thread or async body waits for which lock or turn, in the whole process: shows a circle before it is closed for good.
+/// Which thread or async body waits for which lock or turn, in the whole process: shows a circle before it is closed
+/// for good.
 ///
-/// Threads that take several values in different orders may come to wait for each other. A circle is closed by one that
-/// begins to wait, never by one that takes a lock or a turn, so it is enough to look then. What is found is true: every other
-/// holder in the circle is registered as waiting, cannot give anything back while it waits, and cannot leave the
-/// graph while it is looked at.
+/// Threads that take several values in different orders may come to wait for each other. A circle is closed by one
+/// that begins to wait, never by one that takes a lock or a turn, so it is enough to look then. What is found is true:
+/// every other holder in the circle is registered as waiting, cannot give anything back while it waits, and cannot
+/// leave the graph while it is looked at.
 ///
 /// Only waits that have lasted for a while come here, and none that ends by itself: it is in no circle for ever.
 final class WaitGraph {
@@ -92,11 +93,11 @@ extension WaitGraph {
     /// Registers that a thread, or a task, waits.
     ///
     /// - Parameters:
-    ///   - resource: what for.
-    ///   - thread: the thread that waits, as a holder; 0 if only a task does.
-    ///   - body: the innermost async body that it is part of.
-    /// - Returns: `nil`; or the circle, and nothing registered, if the holder of that resource waits, perhaps through others,
-    ///   for something that the thread has, or one of the bodies: all that is waited for, from `resource` on.
+    ///   - resource: What for.
+    ///   - thread: The thread that waits, as a holder; 0 if only a task does.
+    ///   - body: The innermost async body that it is part of.
+    /// - Returns: `nil`; or the circle, and nothing registered, if the holder of that resource waits, perhaps through
+    ///   others, for something that the thread has, or one of the bodies: all that is waited for, from `resource` on.
     func begin(for resource: Resource, thread: UInt64, body: TaskBody?) -> [Resource]? {
         if thread == 0, body == nil { return nil }
         return mutex.around {

@@ -2,16 +2,19 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A lock made of one atomic word, and of a queue to sleep in once threads compete: the default on every system but Apple's.
+/// A lock made of one atomic word, and of a queue to sleep in once threads compete: the default on every system but
+/// Apple's.
 ///
-/// Taking it and giving it back is one atomic operation each while no other thread wants it. A thread that finds it held
-/// looks again for a moment, then sleeps.
+/// Taking it and giving it back is one atomic operation each while no other thread wants it. A thread that finds it
+/// held looks again for a moment, then sleeps.
 ///
-/// *Eventual fairness*: a free lock goes to whoever comes first, also past those who are just being woken. But a thread that
-/// has slept for half a millisecond is handed the lock by the next `unlock()`, in the order in which the threads fell asleep.
+/// *Eventual fairness*: a free lock goes to whoever comes first, also past those who are just being woken. But a
+/// thread that has slept for half a millisecond is handed the lock by the next `unlock()`, in the order in which the
+/// threads fell asleep.
 ///
 /// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
-/// and in release. So does one that would close a circle of threads, each of which waits for a lock that the next one holds.
+/// and in release. So does one that would close a circle of threads, each of which waits for a lock that the next one
+/// holds.
 public final class WordLock {
     @usableFromInline
     let cell = LockCell<Storage>()
@@ -55,9 +58,9 @@ extension WordLock {
     struct Storage: LockStorage {
         /// Zero while the lock is free, else the identity of the thread that holds it, and `waiting` or not.
         ///
-        /// Invariant (ownership): from zero to an identity the word goes by the thread of that identity, from an identity to
-        /// zero or to the identity of a sleeping thread by the thread of the first. All that others do is to add
-        /// `waiting`. So a thread that finds its own identity here holds the lock, however old the look is.
+        /// Invariant (ownership): from zero to an identity the word goes by the thread of that identity, from an
+        /// identity to zero or to the identity of a sleeping thread by the thread of the first. All that others do is
+        /// to add `waiting`. So a thread that finds its own identity here holds the lock, however old the look is.
         @usableFromInline
         var word: AtomicWord.Storage
 
@@ -118,7 +121,7 @@ extension WordLock.Storage {
 extension WordLock.Storage {
     /// Takes a lock that is held.
     ///
-    /// - Returns: whether the calling thread has the lock; `false` only after the deadline.
+    /// - Returns: Whether the calling thread has the lock; `false` only after the deadline.
     @usableFromInline
     @inline(never)
     @discardableResult
@@ -130,8 +133,8 @@ extension WordLock.Storage {
         if deadline == .passed { return false }
         let (word, thread) = unsafe (word(storage), currentThreadIdentity())
         unsafe failIfHeld(storage)
-        // Most locks are held for less than it takes to fall asleep. Only a thread without a deadline yields the processor:
-        // it cannot know when it runs again.
+        // Most locks are held for less than it takes to fall asleep. Only a thread without a deadline yields the
+        // processor: it cannot know when it runs again.
         var backoff = deadline == .never ? Backoff.beforeParking : Backoff.beforeParking.keepingProcessor
         while backoff.pause() {
             if word.load() == 0, word.exchangeAcquiring(0, for: thread) { return true }
@@ -144,8 +147,8 @@ extension WordLock.Storage {
     static func unlockSlowly(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
         let word = unsafe word(storage)
         if word.load() & ~SleeperQueue.waiting != thread { LockMistake.failNotHeld() }
-        // The holder is a user of the lock, but once the lock is free another user may end it. So the queue is held on to
-        // before, and nothing else is touched after.
+        // The holder is a user of the lock, but once the lock is free another user may end it. So the queue is held on
+        // to before, and nothing else is touched after.
         let queue = unsafe sleeperQueue(storage)
         queue.unlock(word, thread)
     }
@@ -161,8 +164,8 @@ extension WordLock.Storage {
         unsafe queue(storage).object { SleeperQueue() }
     }
 
-    // Addresses, and not `&storage.pointee.word`: that would be an access to the whole member, and several threads must
-    // not have one at once. Without key paths, each of which takes hundreds of instructions in a debug build.
+    // Addresses, and not `&storage.pointee.word`: that would be an access to the whole member, and several threads
+    // must not have one at once. Without key paths, each of which takes hundreds of instructions in a debug build.
 
     @inlinable
     static func word(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {

@@ -7,8 +7,8 @@ public import CAtomicWord
 
 /// A 64-bit word, in memory that somebody else owns, which threads read and change atomically.
 ///
-/// The one door to `CAtomicWord`. Whoever allocates the memory sets it to `zero` before it is shared, and keeps it at its
-/// place until the last use.
+/// The one door to `CAtomicWord`. Whoever allocates the memory sets it to `zero` before it is shared, and keeps it at
+/// its place until the last use.
 @safe
 @usableFromInline
 struct AtomicWord {

@@ -4,17 +4,17 @@
 
 /// The pauses of a thread that looks several times for something that another thread is about to do.
 ///
-/// They grow, because each look takes the word out of the other processor's cache: with 2 threads a command took 0.6 times as
-/// long as with equal ones. At the end the thread lets others run, for the one who has the turn may wait for this very
-/// processor: with 8 threads on 2 processors a command then took 20 ns, and 140 ns when it parked at once.
+/// They grow, because each look takes the word out of the other processor's cache: with 2 threads a command took 0.6
+/// times as long as with equal ones. At the end the thread lets others run, for the one who has the turn may wait for
+/// this very processor: with 8 threads on 2 processors a command then took 20 ns, and 140 ns when it parked at once.
 struct Backoff {
     private var spins: Int
     private var yields: Int
     private var length = 1
 
     /// - Parameters:
-    ///   - spins: how many pauses to make altogether, each of which takes the processor some nanoseconds.
-    ///   - yields: how often to let other threads run after those.
+    ///   - spins: How many pauses to make altogether, each of which takes the processor some nanoseconds.
+    ///   - yields: How often to let other threads run after those.
     init(spins: Int, yields: Int) {
         self.spins = spins
         self.yields = yields
@@ -37,7 +37,7 @@ struct Backoff {
 
     /// Lets a little time pass.
     ///
-    /// - Returns: whether it is worth to look again; otherwise no time has passed, and a thread should park.
+    /// - Returns: Whether it is worth to look again; otherwise no time has passed, and a thread should park.
     mutating func pause() -> Bool {
         if spins > 0 {
             for _ in 0..<length { pauseSpinning() }

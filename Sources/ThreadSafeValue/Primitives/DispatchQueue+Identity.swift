@@ -10,8 +10,8 @@ extension DispatchQueue {
         #if canImport(ObjectiveC)
         unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         #else
-        // `DispatchQueue.main` and `.global()` make a new object at each call. Without this, commands for them would have
-        // a lane each.
+        // `DispatchQueue.main` and `.global()` make a new object at each call. Without this, commands for them would
+        // have a lane each.
         Self.handlesAreReadable ? handle : unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         #endif
     }

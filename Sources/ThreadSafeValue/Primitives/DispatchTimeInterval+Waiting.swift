@@ -6,7 +6,8 @@
 public import Dispatch
 
 extension DispatchTimeInterval {
-    /// The interval as nanoseconds to wait: 0 for what is negative, `.max` for what is for ever or cannot be told from it.
+    /// The interval as nanoseconds to wait: 0 for what is negative, `.max` for what is for ever or cannot be told from
+    /// it.
     @usableFromInline
     package var waitingNanoseconds: UInt64 {
         let (amount, unit): (Int, UInt64) =

@@ -22,7 +22,7 @@ extension Parker {
 
     /// Sleeps until another thread wakes this one, but no longer than until a time of `now()`.
     ///
-    /// - Returns: whether it was woken.
+    /// - Returns: Whether it was woken.
     func park(until deadline: UInt64) -> Bool {
         let time = deadline == .max ? DispatchTime.distantFuture : DispatchTime(uptimeNanoseconds: deadline)
         return semaphore.wait(timeout: time) == .success

@@ -4,8 +4,9 @@
 
 /// Calls `body` and then `end`, also when `body` throws.
 ///
-/// What `body` returns goes away after `end`, even if the caller drops it. With `defer` it would not: in release, the compiler
-/// lets go of a result that nobody uses as early as it can, which is before `end`, so under the lock that `end` gives back.
+/// What `body` returns goes away after `end`, even if the caller drops it. With `defer` it would not: in release, the
+/// compiler lets go of a result that nobody uses as early as it can, which is before `end`, so under the lock that
+/// `end` gives back.
 @inlinable
 @inline(__always)
 func scope<Result: ~Copyable, Failure: Error>(

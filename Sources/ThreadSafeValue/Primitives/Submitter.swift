@@ -7,7 +7,8 @@ enum Submitter {
     /// The bit of the calling thread, and in a task those of the task.
     static var currentBits: UInt64 { bit(currentThreadIdentity() >> 4 &* 0x9E37_79B9_7F4A_7C15) | taskBits }
 
-    /// The bit of the current task, and of the tasks that await it while it runs a body for them; zero outside of tasks.
+    /// The bit of the current task, and of the tasks that await it while it runs a body for them; zero outside of
+    /// tasks.
     static var taskBits: UInt64 {
         unsafe withUnsafeCurrentTask { task in
             guard let task = unsafe task else { return 0 }

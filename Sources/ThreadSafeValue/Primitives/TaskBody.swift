@@ -25,7 +25,8 @@ extension TaskBody {
     /// What the holders of all async bodies have, and no thread has.
     static var flag: UInt64 { 1 << 63 }
 
-    /// The body as the holder of a turn: a number that no other living body or thread has, whose eight lowest bits are zero.
+    /// The body as the holder of a turn: a number that no other living body or thread has, whose eight lowest bits are
+    /// zero.
     ///
     /// The address, without its eight highest bits: where they differ, they are a tag of the memory.
     var holder: UInt64 {
@@ -36,8 +37,8 @@ extension TaskBody {
 
     /// The innermost body that the current task is part of: the task that runs it, or a child that it awaits.
     ///
-    /// A `Task { }` that a body starts inherits the task's locals too, but the body need not await it, so it may wait for the
-    /// turn. It has a copy of them, whereas a child looks into those of its parent: the place tells which.
+    /// A `Task { }` that a body starts inherits the task's locals too, but the body need not await it, so it may wait
+    /// for the turn. It has a copy of them, whereas a child looks into those of its parent: the place tells which.
     static var current: TaskBody? {
         guard let body = innermost, unsafe body.place == placeOfInnermost else { return nil }
         return body

@@ -28,7 +28,8 @@ extension Protected where Value: Sendable {
     ///
     /// - Warning: Crashes if the calling thread is accessing the value.
     /// - Parameters:
-    ///   - startsWithCurrentValue: Whether the first element is the value as it is now. No change comes between it and the next.
+    ///   - startsWithCurrentValue: Whether the first element is the value as it is now. No change comes between it and
+    ///     the next.
     ///   - buffering: How many values to keep for a loop that is busy.
     /// - Returns: A sequence that listens already.
     public func changes(

@@ -54,7 +54,8 @@ extension Protected {
     /// body.append([72, 105])
     /// ```
     ///
-    /// Where a collection is an element itself, it is appended as one: `append([1, 2] as [Any])` to an `[Any]?` adds one element.
+    /// Where a collection is an element itself, it is appended as one: `append([1, 2] as [Any])` to an `[Any]?` adds
+    /// one element.
     ///
     /// - Parameter newElements: What to append.
     /// - Complexity: As for the collection: O(*m*) on average for an array and *m* new elements.

@@ -24,11 +24,13 @@ extension Protected {
         try write(timeout: DispatchTimeInterval(timeout), body)
     }
 
-    /// Waits until the value meets a condition, which is tested now and after every change, unless that takes too long.
+    /// Waits until the value meets a condition, which is tested now and after every change, unless that takes too
+    /// long.
     ///
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for. It may be tested a last time while this returns.
-    ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the value.
+    ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the
+    ///     value.
     /// - Returns: Whether a value met the condition in time.
     @_disfavoredOverload
     public func wait(until condition: @escaping @Sendable (Value) -> Bool, timeout: Duration) -> Bool {

@@ -9,8 +9,8 @@ extension Protected {
     /// Calls a closure with the value if nobody else is accessing it, and never waits.
     ///
     /// - Parameter body: What to do with the value, on the calling thread, while nobody can change it.
-    /// - Returns: What the closure returns; `nil` if it was not called, because the value was being accessed, be it by the
-    ///   calling thread itself.
+    /// - Returns: What the closure returns; `nil` if it was not called, because the value was being accessed, be it by
+    ///   the calling thread itself.
     /// - Throws: What the closure throws.
     @inlinable
     public func tryRead<Result: ~Copyable, Failure: Error>(
@@ -23,8 +23,8 @@ extension Protected {
     /// Calls a closure that may change the value if nobody else is accessing it, and never waits.
     ///
     /// - Parameter body: What to do with the value, on the calling thread, while nobody else can access it.
-    /// - Returns: What the closure returns; `nil` if it was not called, because the value was being accessed, be it by the
-    ///   calling thread itself.
+    /// - Returns: What the closure returns; `nil` if it was not called, because the value was being accessed, be it by
+    ///   the calling thread itself.
     /// - Throws: What the closure throws.
     @inlinable
     public func tryWrite<Result: ~Copyable, Failure: Error>(
@@ -45,8 +45,8 @@ extension Protected {
     ///
     /// - Warning: Crashes if the calling thread is accessing the value already, unless the time-out is zero.
     /// - Parameters:
-    ///   - timeout: How long to wait for the turn, not for the closure. With zero or less it is tried once; `.never` waits
-    ///     for as long as it takes.
+    ///   - timeout: How long to wait for the turn, not for the closure. With zero or less it is tried once; `.never`
+    ///     waits for as long as it takes.
     ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
     /// - Returns: What the closure returns; `nil` if it was not called, and never will be.
     /// - Throws: What the closure throws.
@@ -67,16 +67,17 @@ extension Protected {
     ///
     /// Other threads may change the value again before this one goes on.
     ///
-    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
-    ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling
-    ///   thread is accessing the value already.
+    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access
+    ///   that value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if
+    ///   the calling thread is accessing the value already.
     /// - Parameter condition: Whether this is the value to wait for.
     @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`.")
     public func wait(until condition: @escaping @Sendable (Value) -> Bool) {
         _ = storage.wait(until: condition, by: .never)
     }
 
-    /// Waits until the value meets a condition, which is tested now and after every change, unless that takes too long.
+    /// Waits until the value meets a condition, which is tested now and after every change, unless that takes too
+    /// long.
     ///
     /// ```swift
     /// guard state.wait(until: { $0 == .ready }, timeout: .seconds(5)) else { return }
@@ -84,13 +85,13 @@ extension Protected {
     ///
     /// Other threads may change the value again before this one goes on.
     ///
-    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
-    ///   value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if the calling
-    ///   thread is accessing the value already, unless the time-out is zero.
+    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access
+    ///   that value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if
+    ///   the calling thread is accessing the value already, unless the time-out is zero.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for. It may be tested a last time while this returns.
-    ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the value;
-    ///     with `.never` this waits for as long as it takes.
+    ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the
+    ///     value; with `.never` this waits for as long as it takes.
     /// - Returns: Whether a value met the condition in time.
     public func wait(
         until condition: @escaping @Sendable (Value) -> Bool,
@@ -105,8 +106,8 @@ extension Protected {
     /// let job = jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
     /// ```
     ///
-    /// - Warning: As with ``wait(until:timeout:)-(_,DispatchTimeInterval)``: other threads test the condition under the lock.
-    ///   Crashes if the calling thread is accessing the value already.
+    /// - Warning: As with ``wait(until:timeout:)-(_,DispatchTimeInterval)``: other threads test the condition under
+    ///   the lock. Crashes if the calling thread is accessing the value already.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for.
     ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
@@ -125,12 +126,12 @@ extension Protected {
 
     /// Waits until the value meets a condition, then changes it, in one step, unless that takes too long.
     ///
-    /// - Warning: As with ``wait(until:timeout:)-(_,DispatchTimeInterval)``: other threads test the condition under the lock. Crashes if the calling
-    ///   thread is accessing the value already, unless the time-out is zero.
+    /// - Warning: As with ``wait(until:timeout:)-(_,DispatchTimeInterval)``: other threads test the condition under
+    ///   the lock. Crashes if the calling thread is accessing the value already, unless the time-out is zero.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for.
-    ///   - timeout: How long to wait, not for the closure. With zero or less it is tried once; `.never` waits for as long as it
-    ///     takes.
+    ///   - timeout: How long to wait, not for the closure. With zero or less it is tried once; `.never` waits for as
+    ///     long as it takes.
     ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
     /// - Returns: What the closure returns; `nil` if it was not called, and never will be.
     /// - Throws: What the closure throws.
@@ -154,8 +155,8 @@ extension Protected where Value: Sendable {
     ///
     /// No thread waits. The value may have changed again before the task goes on.
     ///
-    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access that
-    ///   value or another protected one, whose lock the thread may hold as well, and should be quick.
+    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access
+    ///   that value or another protected one, whose lock the thread may hold as well, and should be quick.
     /// - Parameter condition: Whether this is the value to wait for.
     /// - Throws: `CancellationError` if the task is cancelled; the wait ends at once then.
     public func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws(CancellationError) {

@@ -16,15 +16,15 @@
 /// }
 /// ```
 ///
-/// Stored members are changed in place; members with `didSet`, a wrapper or a setter of their own are copied out and in again,
-/// so change large ones in a `write` closure.
+/// Stored members are changed in place; members with `didSet`, a wrapper or a setter of their own are copied out and
+/// in again, so change large ones in a `write` closure.
 ///
 /// It is a handle: copies share one value. Every closure runs at once, on the calling thread, with the lock held; so
 /// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
 ///
-/// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes with
-///   a message that says so. Don't nest accesses to two values in opposite orders: that crashes as well, but hangs on Apple
-///   systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there.
+/// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes
+///   with a message that says so. Don't nest accesses to two values in opposite orders: that crashes as well, but
+///   hangs on Apple systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Protected<Value> {

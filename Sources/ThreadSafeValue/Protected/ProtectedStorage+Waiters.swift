@@ -14,7 +14,7 @@ extension ProtectedStorage {
 
     /// Gives the lock back after an access that may have changed the value.
     ///
-    /// - Returns: whom to notify, when the caller has given all its locks back. What goes away with it may run code.
+    /// - Returns: Whom to notify, when the caller has given all its locks back. What goes away with it may run code.
     @inlinable
     func commitCollecting() -> WaiterTable<Value>.PendingNotifications? {
         let pending = unsafe hasWaiters ? table.notifications(for: value.pointee) : nil
@@ -24,8 +24,8 @@ extension ProtectedStorage {
 
     /// Gives the lock back after an access to one of several values that the caller holds.
     ///
-    /// - Returns: what notifies those who wait for a change, if there are any, to be called when the caller has given all its
-    ///   locks back.
+    /// - Returns: What notifies those who wait for a change, if there are any, to be called when the caller has given
+    ///   all its locks back.
     @usableFromInline
     @inline(never)
     func commitToNotify() -> () -> Void {

@@ -4,8 +4,8 @@
 
 /// The heap object behind ``Protected``: the lock and the value that it guards, in one allocation.
 ///
-/// Both stay at their place for the life of the object. Whoever holds the lock may touch the value. With the value first
-/// an access took 1 ns less than with the lock first.
+/// Both stay at their place for the life of the object. Whoever holds the lock may touch the value. With the value
+/// first an access took 1 ns less than with the lock first.
 @safe
 @usableFromInline
 final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
@@ -31,8 +31,8 @@ extension ProtectedStorage {
         return storage
     }
 
-    // Each of these keeps the object alive until it is done with the lock. So a caller that locks, touches the value and
-    // unlocks cannot lose the object in between.
+    // Each of these keeps the object alive until it is done with the lock. So a caller that locks, touches the value
+    // and unlocks cannot lose the object in between.
 
     @inlinable
     func lock() {
@@ -125,9 +125,9 @@ extension ProtectedStorage {
 
     /// Calls a closure with the value, without a copy: to be used only while the lock is held.
     ///
-    /// Moved out and in again, the value is not counted up and down, as it is when the compiler cannot prove that the closure
-    /// leaves its place alone: a look into a dictionary took 1.2 times as long. A large value is left where it is, as moving
-    /// it takes longer than that.
+    /// Moved out and in again, the value is not counted up and down, as it is when the compiler cannot prove that the
+    /// closure leaves its place alone: a look into a dictionary took 1.2 times as long. A large value is left where it
+    /// is, as moving it takes longer than that.
     @inlinable
     func borrow<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result

@@ -39,7 +39,8 @@ extension Condition {
 extension WaiterTable {
     /// Adds a condition; the caller holds the value's lock, so that it misses no change.
     ///
-    /// - Returns: whether it was added; `false` if the wait is over already, as it is when a task was cancelled before.
+    /// - Returns: Whether it was added; `false` if the wait is over already, as it is when a task was cancelled
+    ///   before.
     @discardableResult
     func add(_ condition: Condition<Value>, _ continuation: CheckedContinuation<Void, Never>? = nil) -> Bool {
         lock.around {
@@ -53,7 +54,7 @@ extension WaiterTable {
 
     /// Ends waits.
     ///
-    /// - Returns: those which it is this call that has ended.
+    /// - Returns: Those which it is this call that has ended.
     @usableFromInline
     func end(_ ended: [Condition<Value>]) -> [Condition<Value>] {
         lock.around {
@@ -69,7 +70,7 @@ extension WaiterTable {
 extension ProtectedStorage {
     /// Waits until the value meets a condition, be it for a moment.
     ///
-    /// - Returns: whether it did in time.
+    /// - Returns: Whether it did in time.
     func wait(until isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         guard lock(until: deadline) else { return false }
         let isMetAlready = unsafe isMet(value.pointee)
@@ -82,7 +83,7 @@ extension ProtectedStorage {
 
     /// Takes the lock when the value meets a condition.
     ///
-    /// - Returns: whether it has the lock, in time.
+    /// - Returns: Whether it has the lock, in time.
     @usableFromInline
     func lock(when isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         while lock(until: deadline) {
@@ -99,7 +100,7 @@ extension ProtectedStorage {
 
     /// Gives the lock back, and sleeps until a new value meets a condition.
     ///
-    /// - Returns: whether one did in time.
+    /// - Returns: Whether one did in time.
     private func unlockAndSleep(until isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         let (table, parker) = (table, Parker())
         let condition = Condition(parker, isMet)

@@ -7,8 +7,8 @@
 /// Threads that wait for the lock itself are the lock's affair.
 @usableFromInline
 final class WaiterTable<Value> {
-    /// The word beside the value's lock. Touched only while the value lives: by its accesses, and by the listeners until
-    /// `finish()`.
+    /// The word beside the value's lock. Touched only while the value lives: by its accesses, and by the listeners
+    /// until `finish()`.
     @usableFromInline
     let awaited: AtomicWord
 
@@ -40,8 +40,8 @@ extension WaiterTable {
     /// Whom to notify of a change, once the value's lock is free.
     @usableFromInline
     struct PendingNotifications {
-        // The conditions that the new value was tested for, and those of them that it meets. What a condition has captured may
-        // run code when it goes away, so all are kept until the value's lock is free.
+        // The conditions that the new value was tested for, and those of them that it meets. What a condition has
+        // captured may run code when it goes away, so all are kept until the value's lock is free.
         @usableFromInline
         var tested = [Condition<Value>]()
 

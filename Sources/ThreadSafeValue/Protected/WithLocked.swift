@@ -13,8 +13,9 @@
 ///
 /// The locks are taken in one order everywhere, so threads that name the same values in any order cannot hang.
 ///
-/// - Warning: Crashes, before it takes any lock, if one value is named twice: there cannot be two `inout` accesses to one
-///   value. ``Protected/isSame(as:)`` tells. Crashes too if the calling thread is accessing one of the values already.
+/// - Warning: Crashes, before it takes any lock, if one value is named twice: there cannot be two `inout` accesses to
+///   one value. ``Protected/isSame(as:)`` tells. Crashes too if the calling thread is accessing one of the values
+///   already.
 /// - Parameters:
 ///   - first: A protected value.
 ///   - second: Another one.
@@ -124,8 +125,8 @@ public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure:
 ///
 /// As ``withLocked(_:_:body:)``, for as many values of one type as there are at run time.
 ///
-/// - Warning: Crashes, before it takes any lock, if one value is named twice; and if the closure has changed the number of
-///   the elements, because then it can't be told which belongs to which value.
+/// - Warning: Crashes, before it takes any lock, if one value is named twice; and if the closure has changed the
+///   number of the elements, because then it can't be told which belongs to which value.
 /// - Parameters:
 ///   - values: Protected values, each named once.
 ///   - body: What to do with the values, which it may change in place.

@@ -16,7 +16,8 @@ final class Timer: @unchecked Sendable {
     }
 }
 
-/// Timers, of which the first is known: a binary heap. Those that were removed go when they are the first, or the most.
+/// Timers, of which the first is known: a binary heap. Those that were removed go when they are the first, or the
+/// most.
 struct TimerHeap {
     // The parent of `index` is at `(index - 1) / 2`, and not later.
     private var timers: [Timer] = []

@@ -18,7 +18,7 @@ import Bionic
 protocol TimerTarget: Sendable {
     /// Tells the object, if it is still there.
     ///
-    /// - Returns: the object. The reference may be the last one.
+    /// - Returns: The object. The reference may be the last one.
     func timerFired() -> Unmanaged<AnyObject>?
 }
 
@@ -51,7 +51,7 @@ struct TimerThread: Sendable {
 extension TimerThread {
     /// Calls `timerFired` of a target once, soon after `time` of `now()`.
     ///
-    /// - Returns: the timer, to be removed when it is not needed any more.
+    /// - Returns: The timer, to be removed when it is not needed any more.
     /// - Complexity: O(log number of timers).
     @discardableResult
     func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
