@@ -51,7 +51,7 @@ final class Monitor {
         var seenOverdue: UInt64 = 0
         /// Which values surely were suspended then.
         var seenSuspended: UInt64 = 0
-        /// How many of those that stood in line then were threads.
+        /// How many other threads stood in line then, or were about to.
         var seenThreads: UInt64 = 0
         /// The time of that look.
         var seenTime: UInt64 = 0
@@ -126,7 +126,8 @@ extension Monitor {
         // Another thread that has the lock may be about to publish that a lane has its place again.
         thread.notes.seenOverdue = overdue | overdueNow
         thread.notes.seenSuspended = suspended
-        thread.notes.seenThreads = UInt64(notes.count { $0.phase == .inLine && $0.command.target == nil })
+        let waiting = notes.count { ($0.phase == .issued || $0.phase == .inLine) && $0.command.target == nil }
+        thread.notes.seenThreads = UInt64(max(waiting - 1, 1))
         thread.notes.seenTime = world.clock
     }
 
@@ -345,7 +346,7 @@ extension Monitor {
                 if first.ahead & (1 << other.command.index) != 0 {
                     world.fail("\(first.command) passes \(other.command), which waited before it")
                 }
-            } else if thread.notes.seenTime >= other.lineTime + limits.barging * max(thread.notes.seenThreads, 1) {
+            } else if thread.notes.seenTime >= other.lineTime + limits.barging * thread.notes.seenThreads {
                 world.fail("\(first.command) passes \(other.command), which has waited too long for that")
             }
         }
