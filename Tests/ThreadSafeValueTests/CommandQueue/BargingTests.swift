@@ -32,7 +32,7 @@ struct BargingTests {
         #expect(answers.contains(.success(1)))
     }
 
-    @Test("It doesn't barge past a more urgent one, neither at once nor when its time is over")
+    @Test("It never barges past a more urgent one, at once or by the end of its time-out")
     func moreUrgent() throws {
         let answers = try inTime {
             let value = QueueSafeValue(value: 0, policy: Self.policy(barging: 600_000_000_000))
@@ -73,8 +73,8 @@ struct BargingTests {
     /// A lowest command that does not begin before it leaves.
     ///
     /// It is the successor, for a queue that stands still, so the turn is free for as long as the test takes. Who has
-    /// submitted commands is noted in one of 64 bits: a newcomer that shares its bit with another thread may not barge, so
-    /// each thread is tried with others in turn.
+    /// submitted commands is noted in one of 64 bits: a newcomer that shares its bit with another thread may not barge,
+    /// so each thread is tried with others in turn.
     private struct Front {
         private let queue = DispatchQueue(label: "suspended")
         private let handle: CommandHandle
@@ -99,8 +99,8 @@ struct BargingTests {
     }
 
     /// A loop awaits each change, so a run of commands is broken off after each of them, to tell it. A thread tries
-    /// lowest commands all the time, which only look and never stand in line, from the moment that the first of the highest
-    /// has begun, when all of these are accepted.
+    /// lowest commands all the time, which only look and never stand in line, from the moment that the first of the
+    /// highest has begun, when all of these are accepted.
     @Test("It doesn't go before more urgent ones in the moment when they are interrupted to tell a loop of a change")
     func whileALoopIsTold() async throws {
         let value = QueueSafeValue(value: Run())
@@ -164,10 +164,10 @@ struct BargingTests {
         }
     }
 
-    /// Eight threads keep the processors busy, so who gives its processor away gets it back after milliseconds. Two use the
-    /// value all the time, and each try begins when one of these has just got the turn. What was called a millisecond after
-    /// the highest, and yet went before it, found it not in line. A thread may lose the processor without its doing in the
-    /// moment of the call, but not in one of five tries.
+    /// Eight threads keep the processors busy, so who gives its processor away gets it back after milliseconds. Two use
+    /// the value all the time, and each try begins when one of these has just got the turn. What was called a
+    /// millisecond after the highest, and yet went before it, found it not in line. A thread may lose the processor
+    /// without its doing in the moment of the call, but not in one of five tries.
     @Test("A highest command is in line before its thread lets others run")
     func onBusyProcessors() throws {
         let (tries, lowest) = try inTime {

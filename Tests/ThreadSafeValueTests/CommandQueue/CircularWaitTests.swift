@@ -153,11 +153,11 @@ struct CircularWaitTests {
         #expect(answers == [0: .success(1), 1: .failure(.timedOut), 2: .success(1)])
     }
 
-    /// Answers of two threads, of which the first waits for the value of the second before that waits for the value of the
-    /// first.
+    /// Answers of two threads, of which the first waits for the value of the second before that waits for the value of
+    /// the first.
     ///
-    /// The second begins to wait when the first is seen in line, so it is always the second that closes the circle; a busy
-    /// machine can only let a time-out pass before, which changes no answer.
+    /// The second begins to wait when the first is seen in line, so it is always the second that closes the circle; a
+    /// busy machine can only let a time-out pass before, which changes no answer.
     private func run(first: DispatchTimeInterval?, second: DispatchTimeInterval?) throws -> [Answer?] {
         try inTime {
             let values = [QueueSafeValue(value: 0), QueueSafeValue(value: 0)]

@@ -7,8 +7,8 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-/// A queue runs a long row of commands. Another thread does what must keep those that wait from beginning, and only then asks
-/// their handles. A command that its handle calls waiting then, and that begins all the same, was neither.
+/// A queue runs a long row of commands. Another thread does what must keep those that wait from beginning, and only
+/// then asks their handles. A command that its handle calls waiting then, and that begins all the same, was neither.
 @Suite("A command that its handle calls waiting does not begin against what was done before", .serialized)
 struct CommandHandleStateTests {
     private static let rounds = isSanitized ? 500 : 6_000

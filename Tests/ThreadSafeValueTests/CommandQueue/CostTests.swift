@@ -102,10 +102,10 @@ struct CostTests {
 
     /// Times something with one queue and with 10,000, and compares.
     ///
-    /// Every queue has a command that waits, of lowest priority, so each has a place in line. The same commands of one more
-    /// queue, or of the thread, are timed with one such queue and with 10,000. The least of several times each, and some
-    /// allowance for memory that is not in the processor's cache: what is to be found out is whether a command looks at
-    /// each queue.
+    /// Every queue has a command that waits, of lowest priority, so each has a place in line. The same commands of one
+    /// more queue, or of the thread, are timed with one such queue and with 10,000. The least of several times each,
+    /// and some allowance for memory that is not in the processor's cache: what is to be found out is whether a command
+    /// looks at each queue.
     private func expectSame(
         _ measure: @escaping @Sendable (QueueSafeValue<Int>, DispatchQueue, [DispatchQueue]) -> UInt64
     ) throws {
@@ -137,7 +137,7 @@ struct CostTests {
     private static let refusals = 200_000
 
     /// Nobody is to be told, so nothing is kept, whatever the queue does.
-    @Test("A refusal without a completion costs no memory, though the target queue stands still", .enabled(if: !isSanitized))
+    @Test("A refusal without a completion costs no memory, also if its queue stands still", .enabled(if: !isSanitized))
     func silent() async {
         await #expect(processExitsWith: .success) {
             let (value, queue) = Self.fullValue()
@@ -216,6 +216,5 @@ struct CostTests {
         for _ in 0..<10 { value.async(performIn: queue).lowestPriority.set { $0 += 1 } }
         return (value, queue)
     }
-}
     #endif
 }

@@ -46,8 +46,8 @@ struct CountsForNothingTests {
         #expect(states == Array(repeating: .waiting, count: 10))
     }
 
-    /// The queue of the cancelled commands is suspended: who waits for it waits for 5 ms at least. The least of several times,
-    /// as a busy machine only makes them longer.
+    /// The queue of the cancelled commands is suspended: who waits for it waits for 5 ms at least. The least of several
+    /// times, as a busy machine only makes them longer.
     @Test("The turn is kept for none of them")
     func turn() throws {
         let times = try inTime {

@@ -136,9 +136,9 @@ struct OrderTests {
 
     /// One command waits while two threads run others as fast as they can.
     ///
-    /// No newcomer that begins after the waiting one was seen in line may run before it; or, with a bound, that long after.
-    /// The clock is read before the newcomer's command begins, and after the waiting one was seen, so a slow machine can only
-    /// hide a mistake.
+    /// No newcomer that begins after the waiting one was seen in line may run before it; or, with a bound, that long
+    /// after. The clock is read before the newcomer's command begins, and after the waiting one was seen, so a slow
+    /// machine can only hide a mistake.
     private func hammer(
         rounds: Int,
         _ policy: HandoffPolicy,

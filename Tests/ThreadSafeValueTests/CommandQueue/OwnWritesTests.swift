@@ -7,8 +7,9 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-/// Nobody else uses the value, so a command may only begin before an earlier one of its own thread when that one's queue stood
-/// still for 5 ms. A read that comes sooner and does not see the write is a mistake; one that comes later is not counted.
+/// Nobody else uses the value, so a command may only begin before an earlier one of its own thread when that one's
+/// queue stood still for 5 ms. A read that comes sooner and does not see the write is a mistake; one that comes later
+/// is not counted.
 @Suite("Order: a thread sees its own writes")
 struct OwnWritesTests {
     private static let rounds = 10_000
@@ -46,7 +47,8 @@ struct OwnWritesTests {
         #expect(stale == 0, "And \(late) late")
     }
 
-    /// Two queues, which may start in any order: the commands for one of them go before those for the other, as they came.
+    /// Two queues, which may start in any order: the commands for one of them go before those for the other, as they
+    /// came.
     @Test("Also of two queues, each of which it has given a command")
     func twoQueues() throws {
         let stale = try inTime {
@@ -129,7 +131,8 @@ struct OwnWritesTests {
         }
     }
 
-    /// Newcomers may barge for as long as the test takes, and the target queue does not start before they had time for it.
+    /// Newcomers may barge for as long as the test takes, and the target queue does not start before they had time for
+    /// it.
     private static var bargingPolicy: HandoffPolicy {
         var policy = HandoffPolicy.unbounded
         policy.barging = policy.keeping
@@ -183,7 +186,8 @@ struct OwnWritesTests {
         #expect(answers.entries == [.success(1)])
     }
 
-    /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the bound.
+    /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the
+    /// bound.
     @Test("A thread that waits behind its own command for the queue that it blocks goes on all the same")
     func ownQueue() throws {
         let answers = try inTime {

@@ -9,11 +9,11 @@ import ThreadSafeValue
 
 @Suite("A queue that is slow is served")
 struct SlowQueueTests {
-    /// The queue is never free for long: there is always a block of it that takes 12 to 16 ms, as on a main thread that draws.
-    /// Every block of the value's comes too late for a turn that is kept for 5 ms, and finds it taken by one of the threads.
-    /// A correct value needs a few blocks to learn that, well below 0.2 s.
+    /// The queue is never free for long: there is always a block of it that takes 12 to 16 ms, as on a main thread that
+    /// draws. Every block of the value's comes too late for a turn that is kept for 5 ms, and finds it taken by one of
+    /// the threads. A correct value needs a few blocks to learn that, well below 0.2 s.
     @Test(
-        "A highest command for a queue whose blocks take 12 to 16 ms begins soon, while threads use the value all the time"
+        "A highest command for a queue whose blocks take 12 to 16 ms begins soon, while threads use the value all along"
     )
     func threads() throws {
         try expectServed { slow in
@@ -96,7 +96,8 @@ struct SlowQueueTests {
             slow.end()
             return passed
         }
-        // The first one teaches. Less than half of the others, as a busy machine may make a queue late beyond the limit.
+        // The first one teaches. Less than half of the others, as a busy machine may make a queue late beyond the
+        // limit.
         #expect(passed.dropFirst().sorted()[3] <= 4, "\(passed)")
     }
 
@@ -148,7 +149,8 @@ struct SlowQueueTests {
         #expect(delays.sorted()[1] < 350_000_000, "\(delays.map { $0 / 1_000_000 }) ms")
     }
 
-    /// Each value is new, so that no bound is known yet. The least of several times: a busy machine only makes them longer.
+    /// Each value is new, so that no bound is known yet. The least of several times: a busy machine only makes them
+    /// longer.
     @Test("A thread waits behind 100 suspended queues as long as behind one", arguments: [false, true])
     func suspendedQueues(areOwn: Bool) throws {
         let times = try inTime {
@@ -171,7 +173,8 @@ struct SlowQueueTests {
     }
 }
 
-/// A queue that always has a block of 12 to 16 ms to run, or of other times in turn, and that of others only in between.
+/// A queue that always has a block of 12 to 16 ms to run, or of other times in turn, and that of others only in
+/// between.
 private final class SlowQueue: Sendable {
     let queue = DispatchQueue(label: "slow")
     private let isOver = Protected(false)

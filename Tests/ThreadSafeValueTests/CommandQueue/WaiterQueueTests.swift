@@ -34,7 +34,7 @@ struct WaiterQueueTests {
     }
 
     @Test(
-        "Random arrivals, wakings, barging and releases: the turn goes to the naive model's front, and nobody is forgotten"
+        "Random arrivals, wakings, barging and releases: the turn goes to the naive model's front, and none is forgotten"
     )
     func random() throws {
         var random = SeededRandom()

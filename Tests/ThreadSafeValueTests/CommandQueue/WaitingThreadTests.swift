@@ -11,9 +11,9 @@ import ThreadSafeValue
 struct WaitingThreadTests {
     // Unoptimized code allocates for reasons of its own, and sanitizers need memory themselves.
     #if os(Linux) && canImport(Glibc) && !DEBUG
-    /// The thread has waited several times before, long enough to sleep, so that what is made once a thread is there. Then it
-    /// uses up all memory, and waits again, for a command of another thread, which goes on for a while when it sees the first
-    /// in line.
+    /// The thread has waited several times before, long enough to sleep, so that what is made once a thread is there.
+    /// Then it uses up all memory, and waits again, for a command of another thread, which goes on for a while when it
+    /// sees the first in line.
     @Test("It parks and is woken without allocating, even when there is no memory", .enabled(if: !isSanitized))
     func allocatesNothing() async {
         await #expect(processExitsWith: .success) {
@@ -53,8 +53,9 @@ struct WaitingThreadTests {
         case task
     }
 
-    /// To spin pays when the one who has the turn runs and is about to give it back. What a waiting thread uses of its processor
-    /// is compared with what it takes to wait in vain for a semaphore; the least of many times each, as noise only adds to it.
+    /// To spin pays when the one who has the turn runs and is about to give it back. What a waiting thread uses of its
+    /// processor is compared with what it takes to wait in vain for a semaphore; the least of many times each, as noise
+    /// only adds to it.
     @Test("It spins less than it takes to park for a turn that no running thread has", arguments: Holder.allCases)
     func spinsForNobody(holder: Holder) async throws {
         let value = QueueSafeValue(value: 0)
@@ -102,7 +103,8 @@ struct WaitingThreadTests {
     }
     #endif
 
-    /// With as many pauses as here, a thread that spins uses up hundreds of milliseconds of its processor before it parks.
+    /// With as many pauses as here, a thread that spins uses up hundreds of milliseconds of its processor before it
+    /// parks.
     private static func makeValue() -> QueueSafeValue<Int> {
         var policy = HandoffPolicy()
         policy.spins = 20_000_000

@@ -5,8 +5,8 @@
 import Testing
 import ThreadSafeValue
 
-/// What happens when a lock that says so itself is used wrongly. Each in a process of its own, which must crash, and not
-/// hang.
+/// What happens when a lock that says so itself is used wrongly. Each in a process of its own, which must crash, and
+/// not hang.
 @Suite("Mistakes with a lock crash with a message")
 struct LockMistakeTests {
     @Test("A thread that takes a lock it holds crashes with a message that says so", arguments: CheckedLock.allCases)

@@ -7,8 +7,8 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-/// The smallest programs that might break a lock, each in a process of its own: it works, or it crashes with a message; it
-/// never hangs, and never reads what another thread writes.
+/// The smallest programs that might break a lock, each in a process of its own: it works, or it crashes with a message;
+/// it never hangs, and never reads what another thread writes.
 @Suite("Small programs that might break a lock")
 struct SmallProgramTests {
     @Test("What looks dangerous and is allowed just works", arguments: AllowedProgram.allCases)

@@ -8,7 +8,7 @@ import ThreadSafeValue
 /// Unoptimised, the compiler wraps a bare closure in two thunks each time it passes through generic `inout` code, and
 /// calling it overflows the stack after some ten thousand times (swiftlang/swift#91348). The rules that avoid it are in
 /// the article ProtectingAValue; these tests follow them. They are exit tests, because the failure is a crash.
-@Suite("A closure in the value")
+@Suite("A closure in a protected value")
 struct ClosureValueTests {
     @Test("A closure in a struct is rewritten in place 200,000 times and can still be called")
     func inStruct() async {

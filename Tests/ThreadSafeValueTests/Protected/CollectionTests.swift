@@ -6,7 +6,7 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-@Suite("A collection as the value")
+@Suite("A collection as a protected value")
 struct CollectionTests {
     @Test("append(_:) and append(contentsOf:) add at the end")
     func appends() {

@@ -5,7 +5,7 @@
 import Testing
 import ThreadSafeValue
 
-@Suite("Exchanging and swapping values")
+@Suite("Exchanging and swapping protected values")
 struct ExchangeTests {
     @Test("An exchange returns the value before, and loses none")
     func exchange() {

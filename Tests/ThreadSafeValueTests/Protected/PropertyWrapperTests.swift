@@ -5,7 +5,7 @@
 import Testing
 import ThreadSafeValue
 
-@Suite("Where the wrapper may stand")
+@Suite("Protected: where the wrapper may stand")
 struct PropertyWrapperTests {
     @Test("A let in a final Sendable class")
     func inFinalClass() {

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-@Suite("Changes that wait for a condition")
+@Suite("Changes of a protected value that wait for a condition")
 struct ProtectedConditionTests {
     @Test("A write that waits for a condition is one step: of many consumers each takes what is there, once")
     func oneStep() throws {

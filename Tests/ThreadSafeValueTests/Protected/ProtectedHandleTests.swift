@@ -5,7 +5,7 @@
 import Testing
 import ThreadSafeValue
 
-@Suite("A handle's copies share the value")
+@Suite("Protected: copies of the handle share the value")
 struct ProtectedHandleTests {
     @Test("Copies of the handle share the value")
     func shares() {

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-@Suite("Tries and time-outs")
+@Suite("Tries and time-outs of a protected value")
 struct ProtectedTimeoutTests {
     @Test("A try gets a value that nobody is accessing, and says what the closure says")
     func tries() {

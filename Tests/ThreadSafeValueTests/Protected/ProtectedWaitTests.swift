@@ -7,7 +7,7 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-@Suite("Waiting until the value meets a condition")
+@Suite("Waiting until a protected value meets a condition")
 struct ProtectedWaitTests {
     @Test("A wait ends at once if the value meets the condition already")
     func metAlready() {

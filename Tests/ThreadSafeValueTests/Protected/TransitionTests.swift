@@ -5,7 +5,7 @@
 import Testing
 import ThreadSafeValue
 
-@Suite("A state machine in the value")
+@Suite("A state machine in a protected value")
 struct TransitionTests {
     @Test("A step that is allowed is taken, one that isn't changes nothing")
     func steps() {

@@ -151,9 +151,9 @@ struct AwaitedBodyTests {
         #expect(answers == Array(repeating: .failure(.reentrantCommand), count: 4) + [.success(1)])
     }
 
-    /// Each step has bodies of three values and starts the next step's task in them, as a pipeline or a timer that renews itself does. Nothing may be handed down
-    /// from step to step. The least of several parts of the chain, and once more if that looks bad, as a busy machine makes some
-    /// of them longer.
+    /// Each step has bodies of three values and starts the next step's task in them, as a pipeline or a timer that
+    /// renews itself does. Nothing may be handed down from step to step. The least of several parts of the chain, and
+    /// once more if that looks bad, as a busy machine makes some of them longer.
     @Test("A chain of 20,000 tasks, each started in a body of the one before, does not get slower")
     func chain() async throws {
         let steps = 20_000

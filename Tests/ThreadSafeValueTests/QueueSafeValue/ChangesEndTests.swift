@@ -116,8 +116,8 @@ struct ChangesEndTests {
         #expect(await iterator.next() == nil)
     }
 
-    /// One thread lets go of the value while another begins to listen, thousands of times. Whoever looks whether the value is
-    /// still there may be the last to have it, and lets it go where that takes a lock.
+    /// One thread lets go of the value while another begins to listen, thousands of times. Whoever looks whether the
+    /// value is still there may be the last to have it, and lets it go where that takes a lock.
     @Test("A loop that begins while the value goes away ends in good order")
     func begins() async {
         await #expect(processExitsWith: .success) {

@@ -37,9 +37,9 @@ struct DeinitTests {
         case completed
     }
 
-    /// It submits a command, and waits for it. The queue is concurrent, so there is a thread for that one, and it is free: the
-    /// thread that waits has no turn, and runs no command. Not many at once: the pool makes new threads only slowly when its
-    /// threads wait.
+    /// It submits a command, and waits for it. The queue is concurrent, so there is a thread for that one, and it is
+    /// free: the thread that waits has no turn, and runs no command. Not many at once: the pool makes new threads only
+    /// slowly when its threads wait.
     @Test("So it may for a command on a concurrent queue", arguments: Way.allCases, [1, 4])
     func concurrentQueue(way: Way, count: Int) throws {
         let told = try inTime {

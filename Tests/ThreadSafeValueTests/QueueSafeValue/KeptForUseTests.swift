@@ -178,7 +178,8 @@ struct KeptForUseTests {
         withExtendedLifetime((handle, silent)) {}
     }
 
-    /// Lets an owner submit a command of which it keeps the handle, as programs do to cancel it, and lets go of the owner.
+    /// Lets an owner submit a command of which it keeps the handle, as programs do to cancel it, and lets go of the
+    /// owner.
     private func expectNothingKept(_ use: @escaping @Sendable (CommandOwner) throws -> Void) throws {
         let tally = Counted.Tally()
         try inTime {

@@ -7,8 +7,9 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-/// Each test uses a value for the last time in the call of a command: after it has found the value, the compiler may let go
-/// of all that kept it. So a command that does not keep the value itself fails, most often with optimization only.
+/// Each test uses a value for the last time in the call of a command: after it has found the value, the compiler may
+/// let go of all that kept it. So a command that does not keep the value itself fails, most often with optimization
+/// only.
 @Suite("Lifetime: a command keeps its value, wherever the value came from")
 struct LastUseTests {
     @Test("Waiting commands succeed at the last use of the place where the value was", arguments: LastPlace.allCases)

@@ -109,7 +109,8 @@ private struct Tally: CustomStringConvertible {
     var description: String {
         """
         \(histories) histories, \(operations) operations: \(answered) commands took place, \(notDone) were timed out \
-        or cancelled, \(suspensions) suspensions; \(overlaps / max(histories, 1)) pairs of operations a history overlapped
+        or cancelled, \(suspensions) suspensions; \(overlaps / max(histories, 1)) pairs of operations a history \
+        overlapped
         """
     }
 }

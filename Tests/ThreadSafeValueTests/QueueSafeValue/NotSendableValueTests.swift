@@ -8,8 +8,8 @@ import Testing
 import ThreadSafeValue
 
 /// `done` is called on another thread than the command's; the value, of a type that is not `Sendable`, never leaves the
-/// thread that made it. So an object in it that goes away elsewhere, or a copy that another thread still has, is a mistake
-/// each time; only how often it can be seen depends on chance.
+/// thread that made it. So an object in it that goes away elsewhere, or a copy that another thread still has, is a
+/// mistake each time; only how often it can be seen depends on chance.
 @Suite("One at a time: a value that is not Sendable stays on the thread that called")
 struct NotSendableValueTests {
     @Test("What a command replaces or returns goes away on the calling thread, wherever `done` is called")

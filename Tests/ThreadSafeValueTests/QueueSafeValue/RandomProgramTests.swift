@@ -22,7 +22,8 @@ private struct Step: Sendable {
     /// Grows with the thread, and within it with the index.
     var number: Int { thread * 1_000 + index }
 
-    /// Steps of one stream are submitted one after the other, and to one place with one priority: they keep their order.
+    /// Steps of one stream are submitted one after the other, and to one place with one priority: they keep their
+    /// order.
     var stream: [Int] {
         switch form {
         case .wait, .waitManual: [thread]

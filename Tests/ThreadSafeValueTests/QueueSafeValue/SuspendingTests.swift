@@ -6,7 +6,7 @@ import Dispatch
 import Testing
 import ThreadSafeValue
 
-@Suite("Suspending a value")
+@Suite("Suspending a queue-safe value")
 struct SuspendingTests {
     @Test func `Accepted commands wait until resume and then run in order`() {
         let value = QueueSafeValue(value: [Int]())

@@ -6,7 +6,7 @@ import Dispatch
 import Testing
 import ThreadSafeValue
 
-@Suite("A change and its answer in one command")
+@Suite("update: a change and its answer in one command")
 struct UpdateTests {
     private struct Refused: Error {}
 

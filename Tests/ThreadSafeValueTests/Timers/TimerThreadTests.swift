@@ -8,8 +8,8 @@ import ThreadSafeValue
 
 @Suite("TimerThread")
 struct TimerThreadTests {
-    /// Each value is let go about when its timer fires, which has a reference to it for a moment. That is seldom the last one,
-    /// so there are many values; a mistake may be overlooked, but what is found is one.
+    /// Each value is let go about when its timer fires, which has a reference to it for a moment. That is seldom the
+    /// last one, so there are many values; a mistake may be overlooked, but what is found is one.
     @Test("A value that goes away while its timer fires may wait for what other timers do")
     func lastReference() throws {
         let answers = try inTime {
