@@ -7,8 +7,6 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
-private typealias Answer = Result<Int, QueueSafeValueError>
-
 /// A turn is kept for a queue that does not start for no longer than this at first. What passes another command after a
 /// shorter time than that has no excuse; what passes it later may have one, and is not counted.
 private let excuse: UInt64 = 4_000_000

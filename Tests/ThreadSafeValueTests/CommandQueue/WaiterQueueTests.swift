@@ -33,9 +33,7 @@ struct WaiterQueueTests {
         }
     }
 
-    @Test(
-        "Random arrivals, wakings, barging and releases: the turn goes to the naive model's front, and none is forgotten"
-    )
+    @Test("Random arrivals, wakings, barging and releases: the turn goes to the naive model's front; none is forgotten")
     func random() throws {
         var random = SeededRandom()
         for _ in 0..<300 {

@@ -5,8 +5,6 @@
 import Dispatch
 import ThreadSafeValue
 
-private typealias Answer = Result<Int, QueueSafeValueError>
-
 // As users write it, each command in a function of its own, so that nothing keeps the place any longer.
 
 extension LastPlace {

@@ -5,8 +5,6 @@
 import Dispatch
 import ThreadSafeValue
 
-private typealias Answer = Result<Int, QueueSafeValueError>
-
 /// Where a value may be at its last use. Each has the number 2 in it.
 enum LastPlace: CaseIterable, Sendable {
     case element
@@ -15,6 +13,9 @@ enum LastPlace: CaseIterable, Sendable {
     case member
     case temporary
 
+    typealias Answer = Result<Int, QueueSafeValueError>
+
+    /// A value as the member of an object.
     final class Owner: Sendable {
         let value: QueueSafeValue<Int>
 
@@ -22,7 +23,7 @@ enum LastPlace: CaseIterable, Sendable {
             value = QueueSafeValue(value: number)
         }
 
-        func increment() -> Result<Int, QueueSafeValueError> {
+        func increment() -> Answer {
             value.wait.lowestPriority.set { $0 += 1 }
         }
     }

@@ -7,6 +7,8 @@ import Foundation
 import Testing
 import ThreadSafeValue
 
+private typealias Answer = Result<Int, QueueSafeValueError>
+
 /// Each test uses a value for the last time in the call of a command: after it has found the value, the compiler may
 /// let go of all that kept it. So a command that does not keep the value itself fails, most often with optimization
 /// only.

@@ -11,7 +11,7 @@ private typealias Answer = Result<Int, QueueSafeValueError>
 @Suite("Lifetime: what was accepted is done, whatever ends meanwhile")
 struct LifetimeTests {
     @Test(
-        "Async commands accepted before the value's owner goes still run in order, as does one of a schedule that is kept"
+        "Async commands accepted before the value's owner goes run in order, as does one of a schedule that is kept"
     )
     func acceptedAsync() throws {
         let log = Log<String>()
