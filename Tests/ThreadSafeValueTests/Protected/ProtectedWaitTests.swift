@@ -170,7 +170,7 @@ struct ProtectedWaitTests {
 
 extension Protected {
     // `#expect` doesn't let a closure be `@Sendable` unless it comes last.
-    fileprivate func hasMet(within timeout: DispatchTimeInterval, _ condition: @escaping @Sendable (Value) -> Bool)
+    func hasMet(within timeout: DispatchTimeInterval, _ condition: @escaping @Sendable (Value) -> Bool)
         -> Bool
     {
         wait(until: condition, timeout: timeout)
