@@ -24,9 +24,11 @@ extension CommandQueue {
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
         if let failure = takeTurn(priority, timeout, when: isMet) { return .failure(failure) }
-        let result = run(body)
-        giveTurnBack(of: TurnWord.currentThread, afterChange: true)
-        return result
+        return scope {
+            run(body)
+        } end: {
+            giveTurnBack(of: TurnWord.currentThread, afterChange: true)
+        }
     }
 
     @usableFromInline

@@ -90,9 +90,11 @@ extension CommandQueue {
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurnSlowly(priority, timeout) {
             return .failure(failure)
         }
-        let result = run(body)
-        giveTurnBack(of: thread, afterChange: isChange)
-        return result
+        return scope {
+            run(body)
+        } end: {
+            giveTurnBack(of: thread, afterChange: isChange)
+        }
     }
 
     /// What `body` returns or throws with the value. Only with the turn.

@@ -42,7 +42,6 @@ extension Lock {
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         lock()
-        defer { unlock() }
-        return try body()
+        return try scope(body) { unlock() }
     }
 }

@@ -13,6 +13,8 @@ extension Protected {
         storage.lock()
         unsafe Swift.swap(&storage.value.pointee, &value)
         storage.commit()
+        // Not before, should nobody use it.
+        withExtendedLifetime(value) {}
         return value
     }
 

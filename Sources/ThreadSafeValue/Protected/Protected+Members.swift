@@ -22,7 +22,7 @@ extension Protected {
             unsafe Swift.swap(&storage.value.pointee[keyPath: keyPath], &member)
             storage.commit()
             // The old member goes away here, where its `deinit` may use the value.
-            _ = consume member
+            withExtendedLifetime(member) {}
         }
         nonmutating _modify {
             storage.lock()

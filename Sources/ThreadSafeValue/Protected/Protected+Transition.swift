@@ -60,7 +60,7 @@ extension Protected {
         unsafe Swift.swap(&storage.value.pointee[keyPath: state], &other)
         storage.commit()
         // The old state goes away here, where its `deinit` may use the new one.
-        _ = consume other
+        withExtendedLifetime(other) {}
         return true
     }
 }

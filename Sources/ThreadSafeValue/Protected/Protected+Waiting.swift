@@ -17,8 +17,7 @@ extension Protected {
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.tryLock() else { return nil }
-        defer { storage.unlock() }
-        return try storage.borrow(body)
+        return try storage.read(body)
     }
 
     /// Calls a closure that may change the value if nobody else is accessing it, and never waits.
@@ -32,8 +31,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.tryLock() else { return nil }
-        defer { storage.commit() }
-        return try unsafe body(&storage.value.pointee)
+        return try storage.write(body)
     }
 
     /// Calls a closure that may change the value, unless its turn does not come in time.
@@ -58,8 +56,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.lock(until: Deadline(after: timeout)) else { return nil }
-        defer { storage.commit() }
-        return try unsafe body(&storage.value.pointee)
+        return try storage.write(body)
     }
 
     /// Waits until the value meets a condition, which is tested now and after every change, so no change is missed.
@@ -123,8 +120,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         _ = storage.lock(when: condition, by: .never)
-        defer { storage.commit() }
-        return try unsafe body(&storage.value.pointee)
+        return try storage.write(body)
     }
 
     /// Waits until the value meets a condition, then changes it, in one step, unless that takes too long.
@@ -145,8 +141,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.lock(when: condition, by: Deadline(after: timeout)) else { return nil }
-        defer { storage.commit() }
-        return try unsafe body(&storage.value.pointee)
+        return try storage.write(body)
     }
 }
 

@@ -92,8 +92,7 @@ extension Protected {
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         storage.lock()
-        defer { storage.unlock() }
-        return try storage.borrow(body)
+        return try storage.read(body)
     }
 
     /// Calls a closure that may change the value in place, on the calling thread, while nobody else can access it.
@@ -109,8 +108,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         storage.lock()
-        defer { storage.commit() }
-        return try unsafe body(&storage.value.pointee)
+        return try storage.write(body)
     }
 
     /// Replaces the value.
@@ -123,6 +121,6 @@ extension Protected {
         unsafe Swift.swap(&storage.value.pointee, &value)
         storage.commit()
         // The old value goes away here, where its `deinit` may use the new one.
-        _ = consume value
+        withExtendedLifetime(value) {}
     }
 }

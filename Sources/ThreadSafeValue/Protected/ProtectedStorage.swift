@@ -99,6 +99,30 @@ extension ProtectedStorage {
         unsafe withUnsafeMutablePointerToHeader { value in unsafe value }
     }
 
+    /// Calls a closure that may change the value, and gives the lock back: to be used only while the lock is held.
+    @inlinable
+    func write<Result: ~Copyable, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try scope { () throws(Failure) in
+            try unsafe body(&value.pointee)
+        } end: {
+            commit()
+        }
+    }
+
+    /// Calls a closure with the value, and gives the lock back: to be used only while the lock is held.
+    @inlinable
+    func read<Result: ~Copyable, Failure: Error>(
+        _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try scope { () throws(Failure) in
+            try borrow(body)
+        } end: {
+            unlock()
+        }
+    }
+
     /// Calls a closure with the value, without a copy: to be used only while the lock is held.
     ///
     /// Moved out and in again, the value is not counted up and down, as it is when the compiler cannot prove that the closure

@@ -32,7 +32,9 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     if lower < upper { first.storage.lock() }
     second.storage.lock()
     if upper < lower { first.storage.lock() }
-    defer {
+    return try scope { () throws(Failure) in
+        try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
+    } end: {
         if first.storage.hasWaiters || second.storage.hasWaiters {
             commitNotifying(first.storage, second.storage)
         } else {
@@ -40,7 +42,6 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
             second.storage.unlock()
         }
     }
-    return try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
 }
 
 /// Calls a closure with several values, on the calling thread, while nobody else can access any of them.
@@ -62,7 +63,13 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     body: (inout First, inout Second, inout Third) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     lock(first.storage, second.storage, third.storage)
-    defer {
+    return try scope { () throws(Failure) in
+        try unsafe body(
+            &first.storage.value.pointee,
+            &second.storage.value.pointee,
+            &third.storage.value.pointee
+        )
+    } end: {
         if first.storage.hasWaiters || second.storage.hasWaiters || third.storage.hasWaiters {
             commitNotifying(first.storage, second.storage, third.storage)
         } else {
@@ -71,11 +78,6 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
             third.storage.unlock()
         }
     }
-    return try unsafe body(
-        &first.storage.value.pointee,
-        &second.storage.value.pointee,
-        &third.storage.value.pointee
-    )
 }
 
 /// Calls a closure with several values, on the calling thread, while nobody else can access any of them.
@@ -99,13 +101,16 @@ public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure:
     body: (inout First, inout Second, inout Third, inout Fourth) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     lock(first.storage, second.storage, third.storage, fourth.storage)
-    defer { commit(first.storage, second.storage, third.storage, fourth.storage) }
-    return try unsafe body(
-        &first.storage.value.pointee,
-        &second.storage.value.pointee,
-        &third.storage.value.pointee,
-        &fourth.storage.value.pointee
-    )
+    return try scope { () throws(Failure) in
+        try unsafe body(
+            &first.storage.value.pointee,
+            &second.storage.value.pointee,
+            &third.storage.value.pointee,
+            &fourth.storage.value.pointee
+        )
+    } end: {
+        commit(first.storage, second.storage, third.storage, fourth.storage)
+    }
 }
 
 /// Calls a closure with the values of a list, as one array, while nobody else can access any of them.
@@ -134,21 +139,22 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
     let ordered = values.map(\.storage).sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
     for (lower, upper) in zip(ordered, ordered.dropFirst()) where lower === upper { failNamedTwice() }
     for storage in ordered { storage.lock() }
-    defer {
+    return try scope { () throws(Failure) in
+        // Moved out and in again, the values are not copied, so that a collection is changed in place.
+        var moved = [Value]()
+        moved.reserveCapacity(values.count)
+        for value in values { unsafe moved.append(value.storage.value.move()) }
+        defer {
+            if moved.count != values.count { failCountChanged() }
+            for (value, new) in zip(values, moved) { unsafe value.storage.value.initialize(to: new) }
+        }
+        return try body(&moved)
+    } end: {
         let notify = ordered.map { $0.commitToNotify() }
         withExtendedLifetime(ordered) {
             for notify in notify { notify() }
         }
     }
-    // Moved out and in again, the values are not copied, so that a collection is changed in place.
-    var moved = [Value]()
-    moved.reserveCapacity(values.count)
-    for value in values { unsafe moved.append(value.storage.value.move()) }
-    defer {
-        if moved.count != values.count { failCountChanged() }
-        for (value, new) in zip(values, moved) { unsafe value.storage.value.initialize(to: new) }
-    }
-    return try body(&moved)
 }
 
 /// Calls a closure with any number of values, as one tuple, while nobody else can access any of them.
@@ -175,11 +181,14 @@ public func withLocked<each Value, Result: ~Copyable, Failure: Error>(
     body: (inout (repeat each Value)) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     lock(repeat (each values).storage)
-    defer { commit(repeat (each values).storage) }
-    // Moved out and in again, the values are not copied, so that a collection is changed in place.
-    var moved = (repeat unsafe (each values).storage.value.move())
-    defer { _ = (repeat unsafe (each values).storage.value.initialize(to: each moved)) }
-    return try body(&moved)
+    return try scope { () throws(Failure) in
+        // Moved out and in again, the values are not copied, so that a collection is changed in place.
+        var moved = (repeat unsafe (each values).storage.value.move())
+        defer { _ = (repeat unsafe (each values).storage.value.initialize(to: each moved)) }
+        return try body(&moved)
+    } end: {
+        commit(repeat (each values).storage)
+    }
 }
 
 /// Takes the locks of three values in the one order.

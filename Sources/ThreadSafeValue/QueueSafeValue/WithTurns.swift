@@ -110,14 +110,15 @@ private func withTurns<Answer>(
         for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false)() }
         return .failure(failure)
     }
-    // Listeners are told without any of the turns.
-    defer {
+    return scope {
+        do {
+            return .success(try body())
+        } catch {
+            return .failure(.unexpected(error: error))
+        }
+    } end: {
+        // Listeners are told without any of the turns.
         let tell = ordered.map { $0.giveTurnBack(afterChange: true) }
         for tell in tell { tell() }
-    }
-    do {
-        return .success(try body())
-    } catch {
-        return .failure(.unexpected(error: error))
     }
 }

@@ -49,11 +49,14 @@ struct ReplacedValueTests {
 /// Every way to replace a part of the value, or all of it.
 enum Replacement: String, CaseIterable, Codable, Sendable {
     case member, memberOfMember, value, write, exchange, transition, memberTransition, swap
+    // What hands the old value out, and the caller drops it.
+    case dropped, droppedInTime, droppedIfFree, droppedOfTwo, droppedOfThree, droppedOfFour, droppedOfList,
+        droppedOfPack
 
     var countAfter: Int {
         switch self {
-        case .member, .memberOfMember, .memberTransition: 7
-        default: 0
+        case .value, .write, .exchange, .transition, .swap: 0
+        default: 7
         }
     }
 
@@ -69,6 +72,16 @@ enum Replacement: String, CaseIterable, Codable, Sendable {
         case .transition: precondition(state.attemptToTransition(to: TokenState()))
         case .memberTransition: precondition(state.attemptToTransition(\.phase, to: TokenPhase()))
         case .swap: state.swap(with: Protected(TokenState()))
+        case .dropped: _ = state.write { $0.take() }
+        case .droppedInTime: _ = state.write(timeout: .seconds(60)) { $0.take() }
+        case .droppedIfFree: _ = state.tryWrite { $0.take() }
+        case .droppedOfTwo: _ = withLocked(state, Protected(0)) { state, _ in state.take() }
+        case .droppedOfThree: _ = withLocked(state, Protected(0), Protected(0)) { state, _, _ in state.take() }
+        case .droppedOfFour:
+            _ = withLocked(state, Protected(0), Protected(0), Protected(0)) { state, _, _, _ in state.take() }
+        case .droppedOfList: _ = withLocked([state]) { $0[0].take() }
+        case .droppedOfPack:
+            _ = withLocked(state, Protected(0), Protected(0), Protected(0), Protected(0)) { values in values.0.take() }
         }
     }
 }
@@ -92,6 +105,8 @@ private struct TokenState: Transitionable, Sendable {
         get { phase.last }
         set { phase.last = newValue }
     }
+
+    mutating func take() -> Last? { phase.last.take() }
 
     func canTransition(to next: TokenState) -> Bool { true }
 }

@@ -112,4 +112,37 @@ struct DeinitTests {
         }
         #expect(isGone)
     }
+
+    enum Command: CaseIterable, Sendable {
+        case update, updateInTime, updateWhen, set, ofTwo, ofList
+    }
+
+    @Test("What a command hands out and its caller drops goes away without the turn", arguments: Command.allCases)
+    func dropped(by command: Command) throws {
+        let told = try inTime {
+            let told = Log<Bool>()
+            let value = QueueSafeValue<Last?>(value: nil)
+            value.wait.lowestPriority.set(
+                newValue: Last { told.add(value.wait.lowestPriority.map { $0 == nil } == .success(true)) }
+            )
+            command.take(value)
+            return told.entries
+        }
+        #expect(told == [true])
+    }
+}
+
+extension DeinitWaitsTests.Command {
+    // Not inlined, so that what is handed out and dropped has gone when this returns.
+    @inline(never)
+    fileprivate func take(_ value: QueueSafeValue<Last?>) {
+        switch self {
+        case .update: _ = value.wait.lowestPriority.update { $0.take() }
+        case .updateInTime: _ = value.wait(timeout: .seconds(60)).lowestPriority.update { $0.take() }
+        case .updateWhen: _ = value.wait.lowestPriority.update(when: { $0 != nil }) { $0.take() }
+        case .set: _ = value.wait.lowestPriority.set(newValue: nil)
+        case .ofTwo: _ = withLocked(value, QueueSafeValue(value: 0)) { value, _ in value.take() }
+        case .ofList: _ = withLocked([value]) { $0[0].take() }
+        }
+    }
 }
