@@ -12,10 +12,10 @@ struct ReplacedValueTests {
     func replacedValueEndsOutside() async {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 120)
-            for replace: (Protected<AtEnd?>) -> Void in [{ $0.write(nil) }, { $0.wrappedValue = nil }] {
-                let last = Protected<AtEnd?>(nil)
+            for replace: (Protected<Last?>) -> Void in [{ $0.write(nil) }, { $0.wrappedValue = nil }] {
+                let last = Protected<Last?>(nil)
                 let isNil = Protected<Bool?>(nil)
-                last.write(AtEnd { isNil.write(last.read { $0 == nil }) })
+                last.write(Last { isNil.write(last.read { $0 == nil }) })
                 replace(last)
                 precondition(isNil.wrappedValue == true)
             }

@@ -19,8 +19,8 @@ struct DeinitTests {
             let queue = DispatchQueue(label: "target")
             let blocker = Blocker(value)
             for _ in 0..<5 {
-                let atEnd = AtEnd { answers.add(value.wait.highestPriority.get()) }
-                value.async(performIn: queue).lowestPriority.set { _ in withExtendedLifetime(atEnd) {} }
+                let last = Last { answers.add(value.wait.highestPriority.get()) }
+                value.async(performIn: queue).lowestPriority.set { _ in withExtendedLifetime(last) {} }
             }
             blocker.end()
             try poll("all objects are gone") { answers.count == 5 }
@@ -132,7 +132,7 @@ struct DeinitTests {
     }
 }
 
-extension DeinitWaitsTests.Command {
+extension DeinitTests.Command {
     // Not inlined, so that what is handed out and dropped has gone when this returns.
     @inline(never)
     fileprivate func take(_ value: QueueSafeValue<Last?>) {

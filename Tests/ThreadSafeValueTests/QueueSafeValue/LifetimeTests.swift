@@ -116,8 +116,8 @@ struct LifetimeTests {
             let value = QueueSafeValue(value: 0)
             let blocker = Blocker(value)
             var queue: DispatchQueue? = DispatchQueue(label: "short-lived")
-            let key = DispatchSpecificKey<AtEnd>()
-            queue!.setSpecific(key: key, value: AtEnd { isGone.open() })
+            let key = DispatchSpecificKey<Last>()
+            queue!.setSpecific(key: key, value: Last { isGone.open() })
             for index in 0..<1_000 { value.async(performIn: queue!).lowestPriority.set { _ in ran.add(index) } }
             queue = nil
             blocker.end()
