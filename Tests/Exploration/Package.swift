@@ -16,8 +16,8 @@ let package = Package(
             name: "Exploration",
             dependencies: ["CFiber"],
             exclude: [
-                "Subject/Primitives/AtomicWord.swift", "Subject/CommandQueue/ThreadWaiter.swift",
-                "Subject/QueueSafeValue/QueueSafeValue+Changes.swift",
+                "Subject/Primitives/AtomicWord.swift", "Subject/Timers/TimerThread.swift",
+                "Subject/CommandQueue/ThreadWaiter.swift", "Subject/QueueSafeValue/QueueSafeValue+Changes.swift",
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),

@@ -16,12 +16,4 @@ extension CommandQueue {
             }
         }
     }
-
-    /// Notes for those who listen how a command has left the value; only with the turn.
-    ///
-    /// - Returns: whom to tell, without the turn.
-    func recordChange() -> ChangeBroadcaster<Value>.Delivery? {
-        let listeners: ChangeBroadcaster<Value>? = storage.listeners.object()
-        return unsafe listeners?.record(value.pointee)
-    }
 }

@@ -23,7 +23,7 @@ extension CommandQueue {
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> Result<Value, QueueSafeValueError> {
         let thread = TurnWord.currentThread
-        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurnSlowly(priority, timeout) {
+        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurn(priority, timeout) {
             return .failure(failure)
         }
         var ending: Ending?

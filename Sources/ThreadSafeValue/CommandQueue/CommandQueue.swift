@@ -67,7 +67,7 @@ extension CommandQueue {
         // The word is an address, which alone keeps nothing alive.
         withExtendedLifetime(storage) {
             if word.exchangeReleasing(holder, for: TurnWord.idle) { return }
-            giveTurnBackSlowly(of: holder, afterChange: isChange)
+            storage.turns.giveTurnBack(afterChange: isChange)
         }
     }
 
@@ -87,7 +87,7 @@ extension CommandQueue {
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
         let thread = TurnWord.currentThread
-        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurnSlowly(priority, timeout) {
+        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurn(priority, timeout) {
             return .failure(failure)
         }
         return scope {
@@ -112,6 +112,7 @@ extension CommandQueue {
 
 extension CommandQueue {
     /// Calls `body` with all that does not ask for the value.
+    @inlinable
     @inline(__always)
     func withTurnQueue<Answer>(_ body: (TurnQueue) -> Answer) -> Answer {
         withExtendedLifetime(storage) { body(storage.turns) }
@@ -123,9 +124,9 @@ extension CommandQueue {
     ///   - priority: how early it gets its turn.
     ///   - timeout: for how long it may wait, in nanoseconds; with 0 it only looks.
     /// - Returns: `nil` with the turn, or why there is none to be had.
-    @usableFromInline
-    func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        takeTurn(priority, until: Deadline(after: timeout))
+    @inlinable
+    func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        withTurnQueue { $0.takeTurn(priority, timeout) }
     }
 
     func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
@@ -141,24 +142,6 @@ extension CommandQueue {
 
     func moveTurn(to holder: UInt64) {
         withTurnQueue { $0.moveTurn(to: holder) }
-    }
-
-    /// Gives back a turn for which somebody waits, or a value that somebody listens to.
-    @usableFromInline
-    func giveTurnBackSlowly(of holder: UInt64, afterChange isChange: Bool) {
-        giveTurnBackCollecting(afterChange: isChange)?.deliver()
-    }
-
-    /// Gives the turn back.
-    ///
-    /// - Returns: whom to tell of a change.
-    func giveTurnBackCollecting(afterChange isChange: Bool) -> ChangeBroadcaster<Value>.Delivery? {
-        withTurnQueue { turns in
-            // A listener that comes after this look is behind the command.
-            let delivery = isChange && turns.turn.isObserved ? recordChange() : nil
-            turns.freeTurn()
-            return delivery
-        }
     }
 
     /// Puts a command in line for its target queue and returns at once: see `TurnQueue`.

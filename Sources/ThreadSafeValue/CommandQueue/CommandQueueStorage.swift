@@ -51,6 +51,13 @@ struct CommandQueueState {
     var waiters: WaiterQueue
 
     let policy: HandoffPolicy
+
+    let owner: Owner
+
+    /// The storage itself, which no member may keep.
+    struct Owner {
+        unowned(unsafe) let queue: any AnyCommandQueue
+    }
 }
 
 extension CommandQueueState {
@@ -71,11 +78,19 @@ extension CommandQueueState {
         unsafe state.pointer(to: \.waiters).unsafelyUnwrapped
     }
 
-    static func initialize(_ state: UnsafeMutablePointer<Self>, _ policy: HandoffPolicy, limit: Int) {
+    static func initialize(
+        _ state: UnsafeMutablePointer<Self>,
+        of owner: any AnyCommandQueue,
+        _ policy: HandoffPolicy,
+        limit: Int
+    ) {
         for index in 0..<5 { unsafe word(index, of: state).storage.initialize(to: AtomicWord.zero) }
         unsafe PlatformLock.Storage.initialize(lock(state))
         unsafe waiters(state).initialize(to: WaiterQueue(policy: policy, limit: limit))
         unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.policy).unsafelyUnwrapped).initialize(to: policy)
+        unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.owner).unsafelyUnwrapped).initialize(
+            to: Owner(queue: owner)
+        )
     }
 }
 
@@ -85,7 +100,7 @@ extension CommandQueueStorage {
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(buffer, to: CommandQueueStorage.self)
         unsafe storage.withUnsafeMutablePointerToElements { state in
-            unsafe CommandQueueState.initialize(state, policy, limit: limit)
+            unsafe CommandQueueState.initialize(state, of: storage, policy, limit: limit)
         }
         return storage
     }
@@ -94,9 +109,10 @@ extension CommandQueueStorage {
     @inlinable
     var word: AtomicWord { word(0) }
 
-    /// All that does not ask for the value.
+    /// All that does not ask for the value. Keep the storage while you use it.
+    @inlinable
     var turns: TurnQueue {
-        unsafe withUnsafeMutablePointerToElements { unsafe TurnQueue(owner: self, state: $0) }
+        unsafe withUnsafeMutablePointerToElements { unsafe TurnQueue(state: $0) }
     }
 
     var listeners: AtomicWord { word(4) }
@@ -122,13 +138,10 @@ extension CommandQueueStorage: CustomReflectable {
 extension CommandQueueStorage: AnyCommandQueue {
     var valueType: any Any.Type { Value.self }
 
-    func giveTurnBack(afterChange isChange: Bool) -> () -> Void {
-        let delivery = CommandQueue(storage: self).giveTurnBackCollecting(afterChange: isChange)
-        return { delivery?.deliver() }
-    }
-
     func recordChange() -> Batch.Delivery? {
-        CommandQueue(storage: self).recordChange().map { .init(isAwaited: $0.isAwaited, deliver: $0.deliver) }
+        let listeners: ChangeBroadcaster<Value>? = listeners.object()
+        guard let delivery = unsafe listeners?.record(value.pointee) else { return nil }
+        return Batch.Delivery(isAwaited: delivery.isAwaited, deliver: delivery.deliver)
     }
 
     /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has gone.

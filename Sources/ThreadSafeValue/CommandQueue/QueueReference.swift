@@ -11,11 +11,6 @@ protocol AnyCommandQueue: AnyObject {
     /// The turn, and the line for it. Keep the queue while you use it.
     var turns: TurnQueue { get }
 
-    /// Gives the turn of the calling thread back.
-    ///
-    /// - Returns: what tells those who listen, when the caller has given all its turns back.
-    func giveTurnBack(afterChange isChange: Bool) -> () -> Void
-
     /// Notes for those who listen how a command has left the value; only with the turn.
     ///
     /// - Returns: what to tell them, without the turn.

@@ -109,11 +109,11 @@ extension TurnQueue {
     private func run(_ first: PendingCommand, of lane: Lane, _ batch: inout Batch) -> Bool {
         var command = first
         while true {
-            guard case .complete(let isChange, let tell) = command.run(.success(unsafe owner)) else {
+            guard case .complete(let isChange, let tell) = command.run(.success(owner)) else {
                 batch.append(command, tell: nil)
                 return false
             }
-            if isChange, turn.isObserved, let delivery = unsafe owner.recordChange() { batch.append(delivery) }
+            if isChange, turn.isObserved, let delivery = owner.recordChange() { batch.append(delivery) }
             batch.append(command, tell: tell)
             switch takeNext(of: lane, batch) {
             case .command(let next): command = next

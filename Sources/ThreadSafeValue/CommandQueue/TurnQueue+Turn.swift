@@ -11,7 +11,7 @@ extension TurnQueue {
     var turn: TurnWord { TurnWord(bits: word.load()) }
 
     /// The turn in the graph of all waits.
-    var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: unsafe owner.valueType) }
+    var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: owner.valueType) }
 
     /// Changes the line under its lock, chooses the successor, publishes the line in the turn word, and then performs what
     /// follows.
@@ -33,7 +33,7 @@ extension TurnQueue {
 
     private func dispatch(_ lane: Lane) {
         let number = lane.blockNumber
-        nonisolated(unsafe) let owner = unsafe owner
+        nonisolated(unsafe) let owner = owner
         lane.target.async { unsafe withExtendedLifetime(owner) { drain(lane, block: number) } }
     }
 
@@ -68,6 +68,22 @@ extension TurnQueue {
 // Giving the turn back.
 
 extension TurnQueue {
+    /// Gives back a turn for which somebody waits, or that of a value that somebody listens to.
+    @usableFromInline
+    func giveTurnBack(afterChange isChange: Bool) {
+        giveTurnBackToTell(afterChange: isChange)?.deliver()
+    }
+
+    /// Gives back the turn of the caller.
+    ///
+    /// - Returns: what tells those who listen, when the caller has given all its turns back.
+    func giveTurnBackToTell(afterChange isChange: Bool) -> Batch.Delivery? {
+        // A listener that comes after this look is behind the command.
+        let delivery = isChange && turn.isObserved ? owner.recordChange() : nil
+        freeTurn()
+        return delivery
+    }
+
     /// Frees the turn of the caller.
     func freeTurn() {
         while true {
@@ -114,6 +130,17 @@ enum Attempt {
 
 extension TurnQueue {
     /// Takes the turn on the calling thread, if that is possible in time.
+    ///
+    /// - Parameters:
+    ///   - priority: how early it gets its turn.
+    ///   - timeout: for how long it may wait, in nanoseconds; with 0 it only looks.
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    @usableFromInline
+    func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        takeTurn(priority, until: Deadline(after: timeout))
+    }
+
+    /// Takes the turn on the calling thread, if that is possible in time.
     func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
         let failure: QueueSafeValueError? =
             switch tryToTakeTurn(priority, deadline == .passed ? .none : spinning) {
@@ -122,7 +149,7 @@ extension TurnQueue {
             case .busy where deadline == .passed: .timedOut
             case .busy: waitInLine(priority, until: deadline.time)
             }
-        return failure?.reported(for: unsafe owner.valueType, "wait.\(priority)Priority")
+        return failure?.reported(for: owner.valueType, "wait.\(priority)Priority")
     }
 
     /// Looks a few times whether a newcomer may take the turn.

@@ -6,16 +6,14 @@
 ///
 /// Not generic, because the compiler specialises nothing here for the type of a value: each step would have to look up what it
 /// needs to know of that. And without a reference of its own, as each step would count it up and down: whoever uses it keeps the
-/// owner meanwhile.
+/// storage meanwhile.
 @safe
+@usableFromInline
 struct TurnQueue {
-    /// What holds the state, and keeps it.
-    unowned(unsafe) let owner: any AnyCommandQueue
-
     private let state: UnsafeMutablePointer<CommandQueueState>
 
-    init(owner: any AnyCommandQueue, state: UnsafeMutablePointer<CommandQueueState>) {
-        unsafe self.owner = owner
+    @usableFromInline
+    init(state: UnsafeMutablePointer<CommandQueueState>) {
         unsafe self.state = state
     }
 }
@@ -24,6 +22,9 @@ struct TurnQueue {
 extension TurnQueue: @unchecked Sendable {}
 
 extension TurnQueue {
+    /// The storage, which holds the state.
+    var owner: any AnyCommandQueue { unsafe state.pointer(to: \.owner).unsafelyUnwrapped.pointee.queue }
+
     var word: AtomicWord { unsafe CommandQueueState.word(0, of: state) }
 
     var bargingDeadline: AtomicWord { unsafe CommandQueueState.word(1, of: state) }
@@ -42,7 +43,7 @@ extension TurnQueue {
 
     /// What handles and timers keep instead of the owner.
     func weakReference() -> QueueReference {
-        unsafe CommandQueueState.word(3, of: state).object { unsafe QueueReference(to: owner) }
+        unsafe CommandQueueState.word(3, of: state).object { QueueReference(to: owner) }
     }
 
     func state(of command: PendingCommand) -> PendingCommand.State {

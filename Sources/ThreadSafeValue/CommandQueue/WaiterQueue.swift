@@ -101,7 +101,8 @@ extension WaiterQueue {
     /// Until when newcomers may barge past the front.
     package var bargingDeadline: BargingDeadline {
         guard let front, !successorIsLooking, unsafe front.arrival > lastBargedPast else { return .none }
-        return unsafe BargingDeadline(front.priority, until: front.arrival &+ policy.barging)
+        let barging = policy.barging &* UInt64(max(threads.count, 1))
+        return unsafe BargingDeadline(front.priority, until: front.arrival &+ barging)
     }
 
     /// How many commands of a priority wait in line.

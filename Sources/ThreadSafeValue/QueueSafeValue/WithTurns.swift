@@ -107,7 +107,7 @@ private func withTurns<Answer>(
     let ordered = queues.sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
     for (index, queue) in ordered.enumerated() {
         guard let failure = queue.turns.takeTurn(priority, until: deadline) else { continue }
-        for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false)() }
+        for taken in ordered[..<index] { taken.turns.giveTurnBack(afterChange: false) }
         return .failure(failure)
     }
     return scope {
@@ -118,7 +118,7 @@ private func withTurns<Answer>(
         }
     } end: {
         // Listeners are told without any of the turns.
-        let tell = ordered.map { $0.giveTurnBack(afterChange: true) }
-        for tell in tell { tell() }
+        let deliveries = ordered.map { $0.turns.giveTurnBackToTell(afterChange: true) }
+        for delivery in deliveries { delivery?.deliver() }
     }
 }

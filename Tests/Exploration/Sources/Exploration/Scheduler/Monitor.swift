@@ -51,6 +51,8 @@ final class Monitor {
         var seenOverdue: UInt64 = 0
         /// Which values surely were suspended then.
         var seenSuspended: UInt64 = 0
+        /// How many other threads stood in line then, or were about to.
+        var seenThreads: UInt64 = 0
         /// The time of that look.
         var seenTime: UInt64 = 0
     }
@@ -109,7 +111,7 @@ extension Monitor {
         for thread in world.threads where thread.notes.seen & inLine != 0 || thread.notes.seenSuspended != 0 {
             let notes = thread.notes
             sum = mix(sum, mix(mix(UInt64(thread.index), notes.seen & inLine), notes.seenSuspended))
-            sum = mix(sum, mix(notes.seenTime, notes.seenOverdue & inLine))
+            sum = mix(sum, mix(mix(notes.seenTime, notes.seenThreads), notes.seenOverdue & inLine))
         }
         return sum
     }
@@ -124,6 +126,8 @@ extension Monitor {
         // Another thread that has the lock may be about to publish that a lane has its place again.
         thread.notes.seenOverdue = overdue | overdueNow
         thread.notes.seenSuspended = suspended
+        let waiting = notes.count { ($0.phase == .issued || $0.phase == .inLine) && $0.command.target == nil }
+        thread.notes.seenThreads = UInt64(max(waiting - 1, 1))
         thread.notes.seenTime = world.clock
     }
 
@@ -342,7 +346,7 @@ extension Monitor {
                 if first.ahead & (1 << other.command.index) != 0 {
                     world.fail("\(first.command) passes \(other.command), which waited before it")
                 }
-            } else if thread.notes.seenTime >= other.lineTime + limits.barging {
+            } else if thread.notes.seenTime >= other.lineTime + limits.barging * thread.notes.seenThreads {
                 world.fail("\(first.command) passes \(other.command), which has waited too long for that")
             }
         }
