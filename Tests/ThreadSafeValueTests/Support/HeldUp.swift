@@ -4,8 +4,8 @@
 
 import Foundation
 
-/// Keeps a thread from running on, wherever it is just then: it enters a signal handler, and waits there. One thread at a
-/// time, in a process that does nothing else with this signal.
+/// Keeps a thread from running on, wherever it is just then: it enters a signal handler, and waits there. One thread at
+/// a time, in a process that does nothing else with this signal.
 struct HeldUpThread {
     private let identity: Unguarded<pthread_t?>
 

@@ -15,8 +15,8 @@ enum OwnThreads {
     }
 }
 
-/// Runs a closure on a thread of its own while the caller's task is suspended: a test that blocks must not take a thread of
-/// the pool that its own tasks need.
+/// Runs a closure on a thread of its own while the caller's task is suspended: a test that blocks must not take a
+/// thread of the pool that its own tasks need.
 func onThreadOfItsOwn<Answer: Sendable>(_ body: @escaping @Sendable () throws -> Answer) async throws -> Answer {
     try await withCheckedThrowingContinuation { continuation in
         Thread { continuation.resume(with: Result { try body() }) }.start()

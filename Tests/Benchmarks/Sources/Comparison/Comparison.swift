@@ -9,8 +9,8 @@ import Workloads
 ///
 ///     Comparison [--quick] [--only TEXT] [--contestants TEXT] [--debug-build PROGRAM] [--write FOLDER]
 ///
-/// `--only` restricts it to the parts whose name has the text in it, `--contestants` to the contestants: for a profiler, say.
-/// `--debug-build` is this program in a debug build. `--write` also writes the report to files.
+/// `--only` restricts it to the parts whose name has the text in it, `--contestants` to the contestants: for a
+/// profiler, say. `--debug-build` is this program in a debug build. `--write` also writes the report to files.
 @main
 struct Comparison {
     static func main() throws {

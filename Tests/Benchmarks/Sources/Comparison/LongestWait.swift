@@ -5,7 +5,8 @@
 import Members
 import Workloads
 
-/// The longest time that a thread waited for one access, of 64 threads that change a value again and again, for 1 µs each.
+/// The longest time that a thread waited for one access, of 64 threads that change a value again and again, for 1 µs
+/// each.
 struct LongestWait {
     let name: String
     let isOurs: Bool

@@ -6,7 +6,8 @@ import Dispatch
 import ThreadSafeValue
 import Workloads
 
-/// What a command costs, to submit and to run, while one other target queue has a command in line, and while 10,000 have.
+/// What a command costs, to submit and to run, while one other target queue has a command in line, and while 10,000
+/// have.
 struct ManyTargets {
     static let many = 10_000
     private static let commands = 200

@@ -12,8 +12,8 @@ import ThreadSafeValue
 ///
 ///     InstructionCounts [NAME COUNT]
 ///
-/// Without arguments it prints the names, and beside each how many calls are enough to tell one instruction of a call from the
-/// noise, or one in a thousand. Nothing competes: a tool of that kind runs one thread at a time.
+/// Without arguments it prints the names, and beside each how many calls are enough to tell one instruction of a call
+/// from the noise, or one in a thousand. Nothing competes: a tool of that kind runs one thread at a time.
 @main
 struct InstructionCounts {
     static func main() {

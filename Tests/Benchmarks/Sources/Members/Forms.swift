@@ -4,9 +4,9 @@
 
 import Dispatch
 
-// What is measured, in the form that programs have: a value is the member of a final class, and is used once in a method that
-// is not inlined, in another module than the loop that calls it. So the compiler can prove nothing that it could not prove in
-// a program. The classes beside this file are the forms, ours and the peers'.
+// What is measured, in the form that programs have: a value is the member of a final class, and is used once in a
+// method that is not inlined, in another module than the loop that calls it. So the compiler can prove nothing that it
+// could not prove in a program. The classes beside this file are the forms, ours and the peers'.
 
 /// A form in which a thread adds one to a shared number.
 package protocol Changing: Sendable {

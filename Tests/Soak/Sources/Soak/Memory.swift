@@ -6,7 +6,8 @@
 import Glibc
 #endif
 
-/// What this process uses of the machine's memory, in bytes, once free memory was given back; `nil` where nothing tells.
+/// What this process uses of the machine's memory, in bytes, once free memory was given back; `nil` where nothing
+/// tells.
 func residentBytes() -> Int? {
     #if canImport(Glibc)
     // Swift's module of the C library lacks the function.

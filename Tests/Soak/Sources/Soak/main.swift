@@ -8,8 +8,9 @@ import ThreadSafeValue
 
 // Usage: Soak [seconds] [seed]
 //
-// Hammers values with commands of every kind for so long, in rounds of half a second, and checks all along: one command at a
-// time, sums, order within a priority, one answer a command, no instance and no memory left. Exits with 1 on a violation.
+// Hammers values with commands of every kind for so long, in rounds of half a second, and checks all along: one command
+// at a time, sums, order within a priority, one answer a command, no instance and no memory left. Exits with 1 on a
+// violation.
 
 let seconds = CommandLine.arguments.dropFirst().first.flatMap { Double($0) } ?? 10
 let seed = CommandLine.arguments.dropFirst(2).first.flatMap { UInt64($0) } ?? .random(in: 0 ... .max)

@@ -4,9 +4,9 @@
 
 /// Looks for an order of a history's operations in which one thread alone could have got the same answers.
 ///
-/// The order must keep an operation that was answered before another was asked in front of that one. The search is that of
-/// Wing and Gong: it takes one of the operations that nothing must precede, and goes on with the rest. Lowe's memory of
-/// the sets of operations and states that led nowhere keeps it short. At most 64 operations.
+/// The order must keep an operation that was answered before another was asked in front of that one. The search is that
+/// of Wing and Gong: it takes one of the operations that nothing must precede, and goes on with the rest. Lowe's memory
+/// of the sets of operations and states that led nowhere keeps it short. At most 64 operations.
 struct LinearizabilityChecker {
     private struct Place: Hashable {
         let taken: UInt64

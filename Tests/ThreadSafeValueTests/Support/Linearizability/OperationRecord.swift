@@ -7,8 +7,9 @@ import ThreadSafeValue
 
 /// What is noted of one operation while it runs.
 ///
-/// `@unchecked Sendable`: nothing guards it but the command itself, whose closure comes after its call and before its answer.
-/// A lock would order what the queue under test is to order. It is read when `history` was left for each operation.
+/// `@unchecked Sendable`: nothing guards it but the command itself, whose closure comes after its call and before its
+/// answer. A lock would order what the queue under test is to order. It is read when `history` was left for each
+/// operation.
 final class OperationRecord: @unchecked Sendable {
     let kind: Operation.Kind
     private let history: DispatchGroup

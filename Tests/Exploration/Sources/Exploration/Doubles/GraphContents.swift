@@ -4,7 +4,8 @@
 
 /// Looks into the graph of waiting threads, which all values share: what it holds, and not how it came to that.
 ///
-/// Without it everything is explored too, but states that differ in nothing but the past of the graph count as different.
+/// Without it everything is explored too, but states that differ in nothing but the past of the graph count as
+/// different.
 @safe
 struct GraphContents {
     private let lock: UnsafeMutablePointer<PlatformLock.Storage>

@@ -38,7 +38,8 @@ struct AtomicWord {
     }
 }
 
-// Not inlined: the optimizer may end the life of an object of the caller, and run its `deinit`, between the look and the change.
+// Not inlined: the optimizer may end the life of an object of the caller, and run its `deinit`, between the look and
+// the change.
 extension AtomicWord {
     @usableFromInline
     @inline(never)

@@ -28,7 +28,8 @@ public final class PlatformLock: @unchecked Sendable {
     @safe
     public struct Storage {
         var holder: Int?
-        // Stands for everything that the lock guards, which depends on what its last holder had seen and on nothing else.
+        // Stands for everything that the lock guards, which depends on what its last holder had seen and on nothing
+        // else.
         var content: UInt64 = 0
         let id: UInt64
         // Of which execution `content` is: a global lock outlives them.

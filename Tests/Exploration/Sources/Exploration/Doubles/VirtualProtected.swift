@@ -34,8 +34,8 @@ extension Protected {
 
 /// The heap object behind `Protected`: the lock and the value that it guards, in one allocation.
 ///
-/// Both stay at their place for the life of the object. Whoever holds the lock may touch the value. With the value first
-/// an access took 1 ns less than with the lock first.
+/// Both stay at their place for the life of the object. Whoever holds the lock may touch the value. With the value
+/// first an access took 1 ns less than with the lock first.
 @safe
 @usableFromInline
 final class ProtectedStorage<Value>: ManagedBuffer<Value, PlatformLock.Storage> {
@@ -60,8 +60,8 @@ extension ProtectedStorage {
         return storage
     }
 
-    // Each of these keeps the object alive until it is done with the lock. So a caller that locks, touches the value and
-    // unlocks cannot lose the object in between.
+    // Each of these keeps the object alive until it is done with the lock. So a caller that locks, touches the value
+    // and unlocks cannot lose the object in between.
 
     @inlinable
     func lock() {

@@ -43,7 +43,8 @@ struct Chooser {
 extension Chooser {
     var states: Int { visited.count }
 
-    /// Explores everything, or everything with at most so many preemptions: switches away from a thread that could go on.
+    /// Explores everything, or everything with at most so many preemptions: switches away from a thread that could go
+    /// on.
     mutating func beginExhaustive(preemptions bound: Int?) {
         self = Chooser()
         mode = .exhaustive

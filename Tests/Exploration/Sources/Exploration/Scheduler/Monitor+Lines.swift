@@ -2,8 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// What a line holds, and not how it came to that: without it everything is explored too, but states that differ in nothing
-// but the past of a line count as different.
+// What a line holds, and not how it came to that: without it everything is explored too, but states that differ in
+// nothing but the past of a line count as different.
 
 extension Monitor {
     /// The value whose line a lock guards, if that lives.

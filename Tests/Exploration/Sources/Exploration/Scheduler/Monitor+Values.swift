@@ -80,7 +80,8 @@ extension Monitor {
         }
     }
 
-    /// Whether the holder of the turn that a command waits for waits, through others, for one that the calling thread has.
+    /// Whether the holder of the turn that a command waits for waits, through others, for one that the calling thread
+    /// has.
     func isInCircle(_ command: Command) -> Bool {
         var value = command.value
         for _ in watched {

@@ -115,8 +115,8 @@ extension VirtualThread {
 
     /// The thread parks, or goes to the graph of waiting threads.
     ///
-    /// Of all it has seen nothing matters any more there but the commands that it is in and how far they are: this is how
-    /// the library is written (`waitInLine`, `performManually`), and it saves most of the states.
+    /// Of all it has seen nothing matters any more there but the commands that it is in and how far they are: this is
+    /// how the library is written (`waitInLine`, `performManually`), and it saves most of the states.
     func rememberOnlyCommands() {
         // A worker remembers the block that it runs, and a thread with a time-out until when it waits.
         if queue != nil || world.monitor.hasTimeout(self) { return }
@@ -129,7 +129,8 @@ extension VirtualThread {
 
     /// The thread begins a command, with the turn. How it came to that does not matter any more.
     ///
-    /// For a worker there are besides the block and what that has run: `Batch` holds no more, unless it has changes to deliver.
+    /// For a worker there are besides the block and what that has run: `Batch` holds no more, unless it has changes to
+    /// deliver.
     func begins(_ command: Command) {
         if queue == nil { return rememberOnlyCommands() }
         guard notes.waits.isEmpty, world.monitor.listening == .none else { return }

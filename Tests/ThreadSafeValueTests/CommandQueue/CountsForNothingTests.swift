@@ -1,0 +1,89 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("Order: what was cancelled or has timed out counts for nothing")
+struct CountsForNothingTests {
+    /// The first command of ten suspends the value, so the nine behind it, which were handed over to run, are put back.
+    private func putBack(_ value: QueueSafeValue<Int>, _ queue: DispatchQueue) throws -> [HandleOfCommand] {
+        value.suspend()
+        let handles = (0..<10).map { index in
+            value.async(performIn: queue).highestPriority.set {
+                $0 += 1
+                if index == 0 { value.suspend() }
+            }
+        }
+        value.resume()
+        try poll("the first has begun, and the others wait") { value.pendingCommandCount == 9 }
+        // The block that ran the first has ended.
+        queue.sync {}
+        return Array(handles.dropFirst())
+    }
+
+    @Test("Commands that were put back and are cancelled are not counted, and leave their places to others")
+    func limit() throws {
+        let (counts, states) = try inTime {
+            let value = QueueSafeValue(value: 0, pendingCommandLimit: 10)
+            let queue = DispatchQueue(label: "target")
+            var counts: [Int] = []
+            for handle in try putBack(value, queue) {
+                #expect(handle.cancel())
+                counts.append(value.pendingCommandCount)
+            }
+            counts.append(value.pendingCommandCount(.highest))
+            let others = (0..<10).map { _ in value.async(performIn: queue).lowestPriority.set { $0 += 10 } }
+            counts.append(value.pendingCommandCount)
+            let states = others.map(\.state)
+            value.resume()
+            return (counts, states)
+        }
+        #expect(counts == Array((0..<9).reversed()) + [0, 10])
+        #expect(states == Array(repeating: .waiting, count: 10))
+    }
+
+    /// The queue of the cancelled commands is suspended: who waits for it waits for 5 ms at least. The least of several
+    /// times, as a busy machine only makes them longer.
+    @Test("The turn is kept for none of them")
+    func turn() throws {
+        let times = try inTime {
+            try (0..<8).map { _ in
+                let value = QueueSafeValue(value: 0)
+                let queue = DispatchQueue(label: "target")
+                for handle in try putBack(value, queue) { handle.cancel() }
+                queue.suspend()
+                defer { queue.resume() }
+                value.resume()
+                return nanoseconds { value.wait.lowestPriority.set { $0 += 1 } }
+            }
+        }
+        #expect(times.min()! < 2_500_000, "\(times) ns")
+    }
+
+    @Test("Those cancelled while they wait for the first time and those that time out leave nothing behind either")
+    func others() throws {
+        let (counts, answer) = try inTime {
+            let value = QueueSafeValue(value: 0, pendingCommandLimit: 10)
+            let queue = DispatchQueue(label: "target")
+            value.suspend()
+            var counts: [Int] = []
+            for _ in 0..<100 {
+                let handles = (0..<10).map { _ in value.async(performIn: queue).highestPriority.set { $0 += 1 } }
+                for handle in handles { handle.cancel() }
+                value.wait(timeout: .microseconds(100)).highestPriority.set { $0 += 1 }
+                counts.append(value.pendingCommandCount)
+            }
+            queue.suspend()
+            defer { queue.resume() }
+            value.resume()
+            let answer = value.wait(timeout: .seconds(0)).lowestPriority.get()
+            return (counts, answer)
+        }
+        #expect(counts == Array(repeating: 0, count: 100))
+        #expect(answer == .success(0))
+    }
+}

@@ -1,0 +1,243 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+@Suite("Lanes")
+struct LaneTests {
+    @Test("The front is that of a naive model, whichever commands come and leave", arguments: [1, 2, 3, 10, 100])
+    func front(lanes: Int) {
+        var random = SeededRandom()
+        let queues = (0..<lanes).map { DispatchQueue(label: "\($0)") }
+        for _ in 0..<20 {
+            var waiters = WaiterQueue(policy: .unbounded)
+            var model: [PendingCommand] = []
+            // The line grows at first, and goes away then.
+            for step in 0..<600 {
+                if Int.random(in: 0..<3, using: &random) > (step < 300 ? 0 : 1) {
+                    let priority = CommandPriority.allCases.randomElement(using: &random)!
+                    let command = waiters.append(priority, for: queues.randomElement(using: &random)!)
+                    model.insert(command, at: model.firstIndex { $0.priority < priority } ?? model.endIndex)
+                } else if !model.isEmpty {
+                    waiters.remove(model.remove(at: .random(in: model.indices, using: &random)))
+                }
+                guard waiters.front === model.first, waiters.count == model.count else {
+                    Issue.record("Another front than in the model, of \(model.count)")
+                    return
+                }
+            }
+            for command in model {
+                #expect(waiters.front === command)
+                waiters.remove(command)
+            }
+            #expect(waiters.front == nil)
+        }
+    }
+
+    @Test("One timer runs for a value at a time")
+    func oneTimer() {
+        var waiters = WaiterQueue(policy: .unbounded)
+        let commands = (0..<2).map { waiters.append(.medium, for: DispatchQueue(label: "\($0)")) }
+        let timers = (0..<3).map { _ in waiters.choose().timer }
+        #expect(timers.map { $0 != nil } == [true, false, false])
+        waiters.timerFired()
+        #expect(waiters.choose().timer != nil)
+        for command in commands { waiters.remove(command) }
+    }
+
+    @Test("A block that pauses is waited for from then on, however long it has run")
+    func pausing() throws {
+        let policy = HandoffPolicy.unbounded
+        var waiters = WaiterQueue(policy: policy)
+        let (lane, queue) = try waiters.laneThatRuns()
+        let begin = now()
+        while now() == begin {}
+        let paused = now()
+        waiters.pause(lane, on: 0)
+        let next = waiters.append(.medium, for: queue)
+        let effects = waiters.choose()
+        #expect(effects.dispatch == nil)
+        #expect(try #require(effects.timer) >= paused + policy.keeping)
+        waiters.remove(next)
+    }
+
+    @Test("A block that was given up takes no commands any more: another one is dispatched")
+    func givenUp() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let (lane, queue) = try waiters.laneThatRuns()
+        let block = lane.blockNumber
+        waiters.pause(lane, on: 0)
+        let next = waiters.append(.medium, for: queue)
+        #expect(waiters.choose().dispatch == nil)
+        #expect(waiters.choose().probes.map { ObjectIdentifier($0) } == [ObjectIdentifier(lane)])
+        let isOld = waiters.arrive(lane, block: block, on: 0)
+        #expect(!isOld)
+        let isNew = waiters.arrive(lane, block: block + 1, on: 0)
+        #expect(isNew)
+        waiters.remove(next)
+    }
+
+    /// The first is found to be late when its time is over, and then all others are looked at for as long.
+    @Test("Queues that stand still are given up together: a thread behind them waits for two bounds, not for each")
+    func standingStill() {
+        var waiters = WaiterQueue(policy: .impatient)
+        let commands = (0..<10).map { waiters.append(.highest, for: DispatchQueue(label: "\($0)")) }
+        let thread = PendingCommand(of: Parker())
+        var effects = WaiterQueue.Effects()
+        waiters.append(thread, on: 0, &effects)
+        for _ in 0..<3 { _ = waiters.choose() }
+        #expect(waiters.front === thread)
+        for command in commands + [thread] { waiters.remove(command) }
+    }
+
+    /// While a lane's block is below a wait on the stack, another block can come only if the queue is concurrent.
+    @Test("A serial queue is waited for once while its own block waits for the turn, and never again")
+    func serial() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let (lane, queue) = try waiters.laneThatRuns(on: 7)
+        for isKnown in [false, true] {
+            // The block calls a completion, which submits another command and then waits.
+            waiters.pause(lane, on: 7)
+            let command = waiters.append(.highest, for: queue)
+            _ = waiters.choose()
+            let thread = PendingCommand(of: Parker())
+            var effects = WaiterQueue.Effects()
+            waiters.append(thread, on: 7, &effects)
+            #expect(effects.probes.contains { $0 === lane } == isKnown)
+            #expect(waiters.front === (isKnown ? thread : command))
+            // Now the other block is late.
+            for _ in 0..<2 { _ = waiters.choose() }
+            #expect(waiters.front === thread)
+            waiters.remove(thread)
+            lane.blockReturns()
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 7)
+            #expect(arrives)
+            waiters.remove(command)
+        }
+    }
+
+    @Test("A queue that has started a block beside another is not taken for a serial one, though it was late")
+    func concurrent() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let (lane, queue) = try waiters.laneThatRuns(on: 7)
+        for _ in 0..<2 {
+            waiters.pause(lane, on: 7)
+            let command = waiters.append(.highest, for: queue)
+            _ = waiters.choose()
+            let thread = PendingCommand(of: Parker())
+            var effects = WaiterQueue.Effects()
+            waiters.append(thread, on: 7, &effects)
+            #expect(!effects.probes.contains { $0 === lane })
+            for _ in 0..<2 { _ = waiters.choose() }
+            #expect(waiters.front === thread)
+            waiters.remove(thread)
+            // The block below has not returned.
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 7)
+            #expect(arrives)
+            waiters.remove(command)
+        }
+    }
+
+    @Test(
+        "A queue that starts a block late is waited for longer, but not if the block stands behind another of the lane",
+        arguments: [false, true]
+    )
+    func blockBehindAnother(firstHasReturned: Bool) throws {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (1_000, 600_000_000_000)
+        var waiters = WaiterQueue(policy: policy)
+        let (lane, queue) = try waiters.laneThatRuns()
+        let keeping = lane.keeping(policy)
+        let command = waiters.append(.medium, for: queue)
+        waiters.leave(lane)
+        if firstHasReturned { lane.blockReturns() }
+        #expect(waiters.choose().dispatch === lane)
+        let begin = now()
+        while now() < begin + keeping {}
+        let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+        #expect(arrives)
+        #expect((lane.keeping(policy) > keeping) == firstHasReturned)
+        waiters.remove(command)
+    }
+
+    @Test("A queue keeps its lane while that has a block, and no longer")
+    func forgotten() throws {
+        var waiters = WaiterQueue(policy: .unbounded)
+        let queue = DispatchQueue(label: "target")
+        let cancelled = waiters.append(.medium, for: queue)
+        let lane = try #require(waiters.choose().dispatch)
+        waiters.remove(cancelled)
+        let again = waiters.append(.medium, for: queue)
+        #expect(unsafe again.lane === lane)
+        waiters.remove(again)
+        let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+        #expect(arrives)
+        waiters.leave(lane)
+        let last = waiters.append(.medium, for: queue)
+        #expect(unsafe last.lane !== lane)
+        waiters.remove(last)
+    }
+
+    @Test("A command that comes after the only one was cancelled is counted")
+    func afterCancelled() {
+        var waiters = WaiterQueue(policy: .unbounded)
+        let queue = DispatchQueue(label: "target")
+        waiters.remove(waiters.append(.medium, for: queue))
+        let command = waiters.append(.medium, for: queue)
+        #expect(waiters.count(of: .medium) == 1)
+        waiters.remove(command)
+    }
+
+    @Test("A block that comes back late takes nothing away from the lane that its queue has by then")
+    func anotherLane() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let (lane, queue) = try waiters.laneThatRuns()
+        waiters.pause(lane, on: 0)
+        let cancelled = waiters.append(.medium, for: queue)
+        _ = waiters.choose()
+        // The thread of the block waits, so the block is given up.
+        let thread = PendingCommand(of: Parker())
+        var effects = WaiterQueue.Effects()
+        waiters.append(thread, on: 0, &effects)
+        waiters.remove(thread)
+        waiters.remove(cancelled)
+        let command = waiters.append(.medium, for: queue)
+        #expect(unsafe command.lane !== lane)
+        _ = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+        waiters.leave(lane)
+        #expect(waiters.count(of: .medium) == 1)
+        waiters.remove(command)
+    }
+}
+
+extension HandoffPolicy {
+    /// No turn is kept for a queue.
+    fileprivate static var impatient: HandoffPolicy {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (0, 0)
+        return policy
+    }
+}
+
+extension WaiterQueue {
+    fileprivate mutating func choose(turnIsFree: Bool = true) -> Effects {
+        var effects = Effects()
+        chooseSuccessor(turnIsFree: turnIsFree, &effects)
+        return effects
+    }
+
+    /// A lane whose block has taken its only command and runs it.
+    fileprivate mutating func laneThatRuns(on thread: UInt64 = 0) throws -> (Lane, DispatchQueue) {
+        let queue = DispatchQueue(label: "target")
+        let command = append(.medium, for: queue)
+        let lane = try #require(choose().dispatch)
+        let arrives = arrive(lane, block: lane.blockNumber, on: thread)
+        #expect(arrives)
+        remove(command)
+        _ = choose(turnIsFree: false)
+        return (lane, queue)
+    }
+}

@@ -1,0 +1,199 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("A queue that is slow is served")
+struct SlowQueueTests {
+    /// The queue is never free for long: there is always a block of it that takes 12 to 16 ms, as on a main thread that
+    /// draws. Every block of the value's comes too late for a turn that is kept for 5 ms, and finds it taken by one of
+    /// the threads. A correct value needs a few blocks to learn that, well below 0.2 s.
+    @Test(
+        "A highest command for a queue whose blocks take 12 to 16 ms begins soon, while threads use the value all along"
+    )
+    func threads() throws {
+        try expectServed { slow in
+            let value = QueueSafeValue(value: 0)
+            let isOver = Protected(false)
+            let threads = (0..<4).map { _ in
+                RunningThread {
+                    while !isOver.wrappedValue { value.wait.lowestPriority.set { _ in usleep(5_000) } }
+                }
+            }
+            defer {
+                isOver.wrappedValue = true
+                for thread in threads { thread.join() }
+            }
+            return delay(of: value, slow)
+        }
+    }
+
+    @Test("So it does while hundreds of lowest commands of another queue wait")
+    func commands() throws {
+        try expectServed { slow in
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "fast")
+            let handles = (0..<800).map { _ in
+                value.async(performIn: queue).lowestPriority.set { _ in usleep(5_000) }
+            }
+            defer { for handle in handles { handle.cancel() } }
+            return delay(of: value, slow)
+        }
+    }
+
+    /// No turn is kept that long for a queue at first. It is when its blocks have come in vain.
+    @Test("A queue whose blocks take 60 ms to start is served on a busy value, though its blocks find the turn taken")
+    func verySlow() throws {
+        let delays = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let slow = SlowQueue(60_000, 60_000)
+            let isOver = Protected(false)
+            let threads = (0..<2).map { _ in
+                RunningThread {
+                    while !isOver.wrappedValue { value.wait.lowestPriority.set { _ in usleep(2_000) } }
+                }
+            }
+            let delays = (0..<4).map { _ in delay(of: value, slow.queue, limit: 60) }
+            isOver.wrappedValue = true
+            for thread in threads { thread.join() }
+            slow.end()
+            return delays
+        }
+        #expect(delays.max()! < 4_000_000_000, "\(delays.map { $0 / 1_000_000 }) ms")
+    }
+
+    /// Its lane is empty between the commands.
+    @Test("A queue that has been late is waited for the next time as well")
+    func learned() throws {
+        let passed = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let slow = SlowQueue(15_000, 15_000)
+            let isOver = Protected(false)
+            let threads = (0..<2).map { _ in
+                RunningThread {
+                    while !isOver.wrappedValue {
+                        value.wait.lowPriority.set {
+                            usleep(1_000)
+                            $0 += 1
+                        }
+                    }
+                }
+            }
+            var passed: [Int] = []
+            for _ in 0..<8 {
+                let begun = Log<Int>()
+                let before = (try? value.wait.highestPriority.get().get()) ?? 0
+                value.async(performIn: slow.queue).highestPriority.set { begun.add($0) }
+                try poll("the command has run") { begun.count == 1 }
+                passed.append(begun.entries[0] - before)
+            }
+            isOver.wrappedValue = true
+            for thread in threads { thread.join() }
+            slow.end()
+            return passed
+        }
+        // The first one teaches. Less than half of the others, as a busy machine may make a queue late beyond the
+        // limit.
+        #expect(passed.dropFirst().sorted()[3] <= 4, "\(passed)")
+    }
+
+    /// Each of the queues is busy with what a completion does. The least of several times.
+    @Test("A thread waits behind 40 queues that are busy with completions as long as behind one")
+    func busyCompletions() throws {
+        let times = try inTime {
+            (0..<5).map { _ in
+                let value = QueueSafeValue(value: 0)
+                let queues = (0..<40).map { DispatchQueue(label: "\($0)") }
+                let (mayEnd, areBusy) = (Door(), DispatchSemaphore(value: 0))
+                for queue in queues {
+                    value.async(performIn: queue).highestPriority.set {
+                        $0 += 1
+                    } completion: { _ in
+                        areBusy.signal()
+                        mayEnd.waitUntilOpen()
+                    }
+                }
+                for _ in queues { areBusy.wait() }
+                onThreads(1) { _ in
+                    for queue in queues { value.async(performIn: queue).highestPriority.set { $0 += 1 } }
+                }
+                defer { mayEnd.open() }
+                return nanoseconds { value.wait.lowestPriority.set { $0 += 1 } }
+            }
+        }
+        #expect(times.min()! < 60_000_000, "\(times.map { $0 / 1_000_000 }) ms")
+    }
+
+    /// How long it takes until a highest command for a slow queue begins, up to a second, or to a limit in seconds.
+    private func delay(of value: QueueSafeValue<Int>, _ slow: DispatchQueue, limit: Double = 1) -> UInt64 {
+        let begun = DispatchSemaphore(value: 0)
+        return nanoseconds {
+            value.async(performIn: slow).highestPriority.set { _ in begun.signal() }
+            _ = begun.wait(timeout: .now() + limit)
+        }
+    }
+
+    /// Measures a delay several times, with a value of its own each time. A busy machine may spoil some of them.
+    private func expectServed(_ delay: @escaping @Sendable (_ slow: DispatchQueue) -> UInt64) throws {
+        let delays = try inTime {
+            (0..<7).map { _ in
+                let slow = SlowQueue()
+                defer { slow.end() }
+                return delay(slow.queue)
+            }
+        }
+        #expect(delays.sorted()[1] < 350_000_000, "\(delays.map { $0 / 1_000_000 }) ms")
+    }
+
+    /// Each value is new, so that no bound is known yet. The least of several times: a busy machine only makes them
+    /// longer.
+    @Test("A thread waits behind 100 suspended queues as long as behind one", arguments: [false, true])
+    func suspendedQueues(areOwn: Bool) throws {
+        let times = try inTime {
+            (0..<5).map { _ in
+                let value = QueueSafeValue(value: 0)
+                let queues = (0..<100).map { DispatchQueue(label: "\($0)") }
+                let submit: @Sendable () -> Void = {
+                    for queue in queues {
+                        queue.suspend()
+                        value.async(performIn: queue).highestPriority.set { $0 += 1 }
+                    }
+                }
+                // Its own earlier commands go before its later ones, unless their queues stand still.
+                if areOwn { submit() } else { onThreads(1) { _ in submit() } }
+                defer { for queue in queues { queue.resume() } }
+                return nanoseconds { value.wait.lowestPriority.set { $0 += 1 } }
+            }
+        }
+        #expect(times.min()! < 60_000_000, "\(times.map { $0 / 1_000_000 }) ms")
+    }
+}
+
+/// A queue that always has a block of 12 to 16 ms to run, or of other times in turn, and that of others only in
+/// between.
+private final class SlowQueue: Sendable {
+    let queue = DispatchQueue(label: "slow")
+    private let isOver = Protected(false)
+
+    init(_ microseconds: UInt32 = 12_000, _ others: UInt32 = 16_000) {
+        let isBusy = Door()
+        queue.async { isBusy.open() }
+        sendBlock(microseconds, others)
+        isBusy.waitUntilOpen()
+    }
+
+    private func sendBlock(_ microseconds: UInt32, _ others: UInt32) {
+        queue.async { [self] in
+            usleep(microseconds)
+            if !isOver.wrappedValue { sendBlock(others, microseconds) }
+        }
+    }
+
+    func end() {
+        isOver.wrappedValue = true
+    }
+}

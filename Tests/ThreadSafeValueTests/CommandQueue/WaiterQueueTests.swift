@@ -1,0 +1,236 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+@Suite("WaiterQueue")
+struct WaiterQueueTests {
+    @Test("A line is served highest first, in order of arrival among equals, with 100,000 commands as with 10")
+    func order() {
+        var random = SeededRandom()
+        for (count, lanes) in [(10, 4), (100_000, 4), (10_000, 1_000)] {
+            var waiters = WaiterQueue(policy: .unbounded)
+            let queues = (0..<lanes).map { DispatchQueue(label: "\($0)") }
+            var commands: [PendingCommand] = []
+            for _ in 0..<count {
+                let priority = CommandPriority.allCases.randomElement(using: &random)!
+                commands.append(waiters.append(priority, in: queues.randomElement(using: &random)!, or: &random))
+            }
+            let expected = CommandPriority.allCases.reversed().flatMap { level in
+                commands.filter { $0.priority == level }
+            }
+            var mismatches = 0
+            for command in expected {
+                if waiters.front !== command { mismatches += 1 }
+                waiters.remove(command)
+            }
+            #expect(mismatches == 0)
+            #expect(waiters.front == nil)
+            #expect(waiters.count == 0)
+        }
+    }
+
+    @Test("Random arrivals, wakings, barging and releases: the turn goes to the naive model's front; none is forgotten")
+    func random() throws {
+        var random = SeededRandom()
+        for _ in 0..<300 {
+            var simulation = Simulation(policy: .unbounded)
+            for _ in 0..<200 { try simulation.step(&random) }
+            try simulation.drain(&random)
+        }
+    }
+
+    @Test("Target queues that never start stop nobody else, and are served when they do")
+    func late() throws {
+        var random = SeededRandom()
+        for _ in 0..<100 {
+            var policy = HandoffPolicy.unbounded
+            (policy.keeping, policy.keepingLimit) = (0, 0)
+            var simulation = Simulation(policy: policy, lanesStandStill: true)
+            for _ in 0..<100 { try simulation.step(&random) }
+            try simulation.drain(&random)
+            #expect(simulation.served > 0)
+        }
+    }
+
+    @Test("A lane whose queue is late lets the next go only if something else waits")
+    func nothingElse() {
+        var policy = HandoffPolicy()
+        policy.keeping = 0
+        var waiters = WaiterQueue(policy: policy)
+        let command = waiters.append(.lowest, for: DispatchQueue(label: "late"))
+        var effects = WaiterQueue.Effects()
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        let lane = effects.dispatch
+        #expect(lane != nil)
+        #expect(effects.timer == nil)
+        // The block is dispatched.
+        effects = WaiterQueue.Effects()
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        #expect(waiters.front === command)
+        let parker = Parker()
+        let thread = PendingCommand(of: parker)
+        waiters.append(thread, on: 0, &effects)
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        #expect(waiters.front === thread)
+        #expect(effects.wake === parker)
+        let arrives = lane.map { waiters.arrives($0) }
+        #expect(arrives == true)
+        #expect(waiters.front === command)
+        waiters.remove(command)
+        waiters.remove(thread)
+    }
+
+    @Test("The successor changes when something more urgent comes, which is woken at once")
+    func urgent() {
+        var waiters = WaiterQueue(policy: HandoffPolicy())
+        let low = Parker()
+        let high = Parker()
+        let first = PendingCommand(of: low)
+        let better = PendingCommand(of: high)
+        better.reuse(for: .highest)
+        var effects = WaiterQueue.Effects()
+        waiters.append(first, on: 0, &effects)
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        #expect(effects.wake === low)
+        effects = WaiterQueue.Effects()
+        waiters.append(better, on: 0, &effects)
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        #expect(effects.wake === high)
+        waiters.remove(first)
+        waiters.remove(better)
+    }
+
+    @Test("A lane runs as many commands in one go as a batch has")
+    func batch() {
+        var policy = HandoffPolicy()
+        policy.batch = 2
+        let waiters = WaiterQueue(policy: policy)
+        #expect(waiters.mayGoOn(after: 1))
+        #expect(!waiters.mayGoOn(after: 2))
+    }
+
+    @Test("A queue has one lane, whatever object stands for it")
+    func oneLane() {
+        var waiters = WaiterQueue(policy: HandoffPolicy())
+        let commands = [
+            waiters.append(.lowest, for: .global(qos: .utility)),
+            waiters.append(.lowest, for: .global(qos: .background)),
+            waiters.append(.lowest, for: .global(qos: .utility)),
+            waiters.append(.lowest, for: DispatchQueue(label: "another")),
+        ]
+        let lanes = commands.map { command in unsafe ObjectIdentifier(command.lane!) }
+        #expect(lanes[0] == lanes[2])
+        #expect(Set(lanes).count == 3)
+        for command in commands { waiters.remove(command) }
+    }
+
+    @Test("A lane that has a block dispatches no other")
+    func oneBlock() {
+        var waiters = WaiterQueue(policy: HandoffPolicy())
+        let work = waiters.append(.lowest, for: DispatchQueue(label: "one block"))
+        var effects = WaiterQueue.Effects()
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        #expect(effects.dispatch != nil)
+        // Something more urgent is the successor, and leaves.
+        let urgent = PendingCommand(of: Parker())
+        urgent.reuse(for: .highest)
+        waiters.append(urgent, on: 0, &effects)
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.remove(urgent)
+        effects = WaiterQueue.Effects()
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        #expect(waiters.successor != nil)
+        #expect(effects.dispatch == nil)
+        waiters.remove(work)
+    }
+
+    @Test("Nobody barges past a woken thread while it looks for the turn")
+    func looking() {
+        var waiters = WaiterQueue(policy: HandoffPolicy())
+        let thread = PendingCommand(of: Parker())
+        var effects = WaiterQueue.Effects()
+        waiters.append(thread, on: 0, &effects)
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        // It is on its way.
+        #expect(waiters.bargingDeadline.allows(.lowest, at: 0))
+        let isHere = waiters.successorLooks(thread)
+        #expect(isHere)
+        #expect(!waiters.bargingDeadline.allows(.lowest, at: 0))
+        // It parks again.
+        waiters.successorGoes(thread)
+        #expect(waiters.bargingDeadline.allows(.lowest, at: 0))
+        waiters.remove(thread)
+    }
+
+    /// The turn may change hands while the successor is chosen, and then it is chosen again with the same effects.
+    @Test("A block that was to be dispatched still is, or its lane keeps its place")
+    func lostBlock() {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (0, 0)
+        var waiters = WaiterQueue(policy: policy)
+        let commands = (0..<2).map { waiters.append(.medium, for: DispatchQueue(label: "\($0)")) }
+        let lane = unsafe commands[0].lane!
+        var effects = WaiterQueue.Effects()
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        #expect(effects.dispatch === lane)
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        // An overdue lane waits for its block, so that one must be on its way.
+        #expect(effects.dispatch === lane || !lane.isOverdue)
+        for command in commands { waiters.remove(command) }
+    }
+
+    @Test("A queue that starts late is waited for longer the next time, up to a limit")
+    func adapting() {
+        let policy = HandoffPolicy()
+        let lane = Lane(target: DispatchQueue(label: "slow"))
+        lane.adapt(to: 1_000)
+        #expect(lane.keeping(policy) == 5_000_000)
+        lane.adapt(to: 16_000_000)
+        #expect(lane.keeping(policy) == 32_000_000)
+        lane.adapt(to: 40_000_000)
+        #expect(lane.keeping(policy) == 50_000_000)
+        // No longer wait would do.
+        lane.adapt(to: 300_000_000)
+        #expect(lane.keeping(policy) == 5_000_000)
+    }
+
+    @Test("The limit doubles while its blocks find the turn taken, until the lane has its turn")
+    func missing() {
+        let policy = HandoffPolicy()
+        let lane = Lane(target: DispatchQueue(label: "slow"))
+        lane.adapt(to: 300_000_000)
+        var times: [UInt64] = []
+        for _ in 0..<6 {
+            lane.missesTurn()
+            times.append(lane.keeping(policy) / 1_000_000)
+        }
+        #expect(times == [100, 200, 400, 600, 600, 600])
+        lane.adapt(to: 5_000_000_000)
+        #expect(lane.keeping(policy) == 800_000_000)
+        lane.takesTurn()
+        #expect(lane.keeping(policy) == 5_000_000)
+        // A queue that is fast is not waited for longer, however often its blocks come in vain.
+        lane.missesTurn()
+        lane.adapt(to: 20_000)
+        #expect(lane.keeping(policy) == 5_000_000)
+    }
+
+    @Test("When one queue stands still, the blocks of all others are dispatched to see whether they do too")
+    func probes() {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (0, 0)
+        var waiters = WaiterQueue(policy: policy)
+        let commands = (0..<10).map { waiters.append(.medium, for: DispatchQueue(label: "\($0)")) }
+        var effects = WaiterQueue.Effects()
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        effects = WaiterQueue.Effects()
+        waiters.timerFired()
+        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        #expect(effects.probes.count == 9)
+        for command in commands { waiters.remove(command) }
+    }
+}

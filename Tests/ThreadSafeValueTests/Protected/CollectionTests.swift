@@ -1,0 +1,121 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("A collection as a protected value")
+struct CollectionTests {
+    @Test("append(_:) and append(contentsOf:) add at the end")
+    func appends() {
+        let numbers = Protected([1])
+        numbers.append(2)
+        numbers.append(contentsOf: 3...4)
+        #expect(numbers.wrappedValue == [1, 2, 3, 4])
+        let text = Protected("a")
+        text.append("b")
+        text.append(contentsOf: "cd")
+        #expect(text.wrappedValue == "abcd")
+    }
+
+    @Test("Appending to an optional collection adds to it")
+    func appendsToOptional() {
+        let numbers = Protected<[Int]?>([1])
+        numbers.append(2)
+        numbers.append(contentsOf: [3, 4])
+        #expect(numbers.wrappedValue == [1, 2, 3, 4])
+    }
+
+    @Test("Appending to nil leaves nil")
+    func appendsToNil() {
+        let numbers = Protected<[Int]?>(nil)
+        numbers.append(1)
+        numbers.append(contentsOf: [2, 3])
+        #expect(numbers.wrappedValue == nil)
+    }
+
+    @Test("Appending from four threads loses nothing, and keeps each thread's order")
+    func appendsFromThreads() {
+        let pairs = Protected([(thread: Int, turn: Int)]())
+        let optional = Protected<[Int]?>([])
+        onThreads(4) { index in
+            for turn in 0..<1_000 {
+                pairs.append((index, 2 * turn))
+                pairs.append(contentsOf: [(index, 2 * turn + 1)])
+                optional.append(index)
+                optional.append(contentsOf: [index])
+            }
+        }
+        for index in 0..<4 {
+            #expect(pairs.read { $0.filter { $0.thread == index }.map(\.turn) } == Array(0..<2_000))
+        }
+        #expect(optional.read { $0?.count } == 8_000)
+    }
+
+    @Test("A collection that is appended without a label to one that may be absent is appended, and nil stays nil")
+    func appendsWithoutLabel() {
+        let bytes = Protected<[UInt8]?>([1])
+        let piece: [UInt8] = [2, 3]
+        bytes.append(piece)
+        bytes.append(4)
+        #expect(bytes.wrappedValue == [1, 2, 3, 4])
+        let data = Protected<Data?>(Data([1]))
+        data.append(Data([2, 3]))
+        #expect(data.wrappedValue == Data([1, 2, 3]))
+        let text = Protected<String?>("a")
+        text.append("b")
+        text.append("cd" as String)
+        #expect(text.wrappedValue == "abcd")
+        let absent = Protected<Data?>(nil)
+        absent.append(Data([1]))
+        #expect(absent.wrappedValue == nil)
+    }
+
+    @Test("Where a collection is also an element, appending it appends one element")
+    func appendsElement() {
+        let lists = Protected<[Any]?>([])
+        lists.append([1, 2])
+        #expect(lists.read { $0?.count } == 1)
+        let nested = Protected<[[Int]]?>([])
+        nested.append([1, 2])
+        nested.append([[3], [4]])
+        #expect(nested.wrappedValue == [[1, 2], [3], [4]])
+    }
+
+    @Test("Random appends, removals and replacements agree with a plain array")
+    func randomly() {
+        var random = SeededRandom()
+        var plain = [Int]()
+        let numbers = Protected([Int]())
+        for _ in 0..<5_000 {
+            let number = Int.random(in: 0..<100, using: &random)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0:
+                plain.append(number)
+                numbers.append(number)
+            case 1:
+                plain.append(contentsOf: [number, number + 1])
+                numbers.append(contentsOf: [number, number + 1])
+            case 2 where !plain.isEmpty:
+                plain[number % plain.count] += 1
+                numbers.wrappedValue[number % plain.count] += 1
+            case 3 where !plain.isEmpty:
+                #expect(numbers.write { $0.removeLast() } == plain.removeLast())
+            case 4:
+                #expect(numbers.count == plain.count)
+                #expect(numbers.last == plain.last)
+            case 5 where number == 0:
+                plain = [number]
+                numbers.write([number])
+            case 6:
+                plain.reverse()
+                numbers.wrappedValue.reverse()
+            default:
+                #expect(numbers.read { $0.first } == plain.first)
+            }
+            #expect(numbers.wrappedValue == plain, "TEST_SEED=\(random.seed)")
+        }
+    }
+}

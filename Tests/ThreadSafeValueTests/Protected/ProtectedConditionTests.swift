@@ -1,0 +1,108 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("Changes of a protected value that wait for a condition")
+struct ProtectedConditionTests {
+    @Test("A write that waits for a condition is one step: of many consumers each takes what is there, once")
+    func oneStep() throws {
+        try inTime {
+            let (buffer, received) = (Protected([Int]()), Protected([Int]()))
+            let consumers = (0..<3).map { _ in
+                RunningThread {
+                    while true {
+                        // It would trap if another thread came between the test and the change.
+                        let next = buffer.write(when: { !$0.isEmpty }) { $0.removeFirst() }
+                        if next < 0 { return }
+                        received.append(next)
+                    }
+                }
+            }
+            onThreads(2) { index in
+                for count in 0..<500 { buffer.append(index * 500 + count) }
+            }
+            for _ in consumers { buffer.append(-1) }
+            for consumer in consumers { consumer.join() }
+            #expect(received.wrappedValue.sorted() == Array(0..<1_000))
+        }
+    }
+
+    @Test("A write whose condition holds already is done at once, and one whose doesn't leaves with its time-out")
+    func inTimeOrNot() {
+        let number = Protected(1)
+        #expect(number.write(when: { $0 == 1 }) { $0 += 1 } == ())
+        #expect(number.write(when: { $0 == 2 }, timeout: .seconds(0)) { $0 } == 2)
+        let inVain: (inout Int) -> Void = { _ in Issue.record("It was called.") }
+        #expect(number.write(when: { $0 == 3 }, timeout: .seconds(0), inVain) == nil)
+        #expect(number.write(when: { $0 == 3 }, timeout: .milliseconds(1), inVain) == nil)
+        #expect(!number.hasWaiters)
+        number.read { _ in
+            #expect(number.write(when: { _ in true }, timeout: .seconds(0), inVain) == nil)
+        }
+        #expect(number.write(when: { $0 == 2 }, timeout: .seconds(600)) { $0 += 1 } != nil)
+        #expect(number.wrappedValue == 3)
+    }
+
+    @Test("What the closure of a write that waits throws comes out typed, and frees the lock")
+    func throwing() {
+        let number = Protected(1)
+        #expect(throws: Refusal(code: 3)) {
+            try number.write(when: { $0 == 1 }) { _ throws(Refusal) in throw Refusal(code: 3) }
+        }
+        #expect(number.tryRead { $0 } == 1)
+    }
+
+    @Test("A task that waits goes on when the value meets the condition, be it for a moment, and holds up no thread")
+    func awaits() async throws {
+        let number = Protected(0)
+        let isTested = Door()
+        let waiting = Task {
+            try await number.wait { number in
+                isTested.open()
+                return number == 500
+            }
+        }
+        try await onThreadOfItsOwn {
+            isTested.waitUntilOpen()
+            for _ in 0..<1_000 { number.wrappedValue += 1 }
+        }
+        try await waiting.value
+        try await number.wait { $0 == 1_000 }
+        #expect(!number.hasWaiters)
+    }
+
+    @Test("A cancelled task waits no more, whether it was cancelled before or after it began to wait")
+    func cancelled() async throws {
+        let number = Protected(0)
+        for round in 0..<100 {
+            let isTested = Door()
+            let waiting = Task {
+                try await number.wait { _ in
+                    isTested.open()
+                    return false
+                }
+            }
+            if round.isMultiple(of: 2) { try await onThreadOfItsOwn { isTested.waitUntilOpen() } }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+        }
+        #expect(!number.hasWaiters)
+    }
+
+    @Test("A cancellation that races the change resumes the task once")
+    func races() async throws {
+        for _ in 0..<200 {
+            let number = Protected(0)
+            let waiting = Task { try await number.wait { $0 == 1 } }
+            let changing = Task { number.wrappedValue = 1 }
+            waiting.cancel()
+            _ = await waiting.result
+            await changing.value
+            #expect(!number.hasWaiters)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Foundation
+import Testing
+import ThreadSafeValue
+
+/// What happens when a protected value is used wrongly. Each in a process of its own, which must crash, and not hang.
+@Suite("Mistakes with a protected value crash with a message")
+struct ProtectedMistakeTests {
+    @Test(
+        "A closure that comes back to its own value by any access crashes and doesn't hang",
+        arguments: Access.allCases
+    )
+    func comesBack(access: Access) async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [access] in
+            giveUp(afterSeconds: 120)
+            let value = Protected(Numbers())
+            value.write { _ in access.make(to: value) }
+        }
+        #expect(result.crashMessage.namesTheSecondLock)
+    }
+
+    @Test("So does one that comes back through a copy of the handle")
+    func comesBackThroughCopy() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            giveUp(afterSeconds: 120)
+            let number = Protected(1)
+            let copy = number
+            _ = number.read { _ in copy.read { $0 } }
+        }
+        #expect(result.crashMessage.namesTheSecondLock)
+    }
+
+    @Test("So does an in-place change that comes back")
+    func comesBackInPlace() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            giveUp(afterSeconds: 120)
+            let model = Model()
+            func change(_ count: inout Int) { model.count = 5 }
+            change(&model.count)
+        }
+        #expect(result.crashMessage.namesTheSecondLock)
+    }
+
+    @Test("An access held over a suspension that ends on another thread crashes, and names the `await`")
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+    func heldOverSuspension() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            giveUp(afterSeconds: 120)
+            await Wanderer().change(Model())
+        }
+        #if canImport(Darwin)
+        #expect(result.crashMessage != "It hung.")
+        #else
+        #expect(result.crashMessage.contains("Was the lock held across an `await`?"))
+        #endif
+    }
+}
+
+/// Every way to reach a protected value.
+enum Access: String, CaseIterable, Codable, Sendable {
+    case get, set, modify, member, writableMember, setMember, modifyMember, read, write, replace, append
+    case compare, compareWithItself, hash, transition, exchange, swap, writeInTime, writeWheneverPossible, wait
+    case waitInTime, withTwo, withThree
+
+    fileprivate func make(to value: Protected<Numbers>) {
+        switch self {
+        case .get: _ = value.wrappedValue
+        case .set: value.wrappedValue = Numbers()
+        case .modify: value.wrappedValue.append(1)
+        case .member: _ = value.count
+        case .writableMember: _ = value.elements
+        case .setMember: value.elements = [1]
+        case .modifyMember: value.elements.append(1)
+        case .read: value.read { _ in }
+        case .write: value.write { _ in }
+        case .replace: value.write(Numbers())
+        case .append: value.append(1)
+        case .compare: _ = value == Protected(Numbers())
+        case .compareWithItself: _ = value == value.projectedValue
+        case .hash: _ = value.hashValue
+        case .transition: _ = value.attemptToTransition(to: Numbers())
+        case .exchange: _ = value.exchange(Numbers())
+        case .swap: value.swap(with: Protected(Numbers()))
+        case .writeInTime: _ = value.write(timeout: .seconds(600)) { _ in }
+        case .writeWheneverPossible: _ = value.write(timeout: .never) { _ in }
+        case .wait: value.wait { _ in true }
+        case .waitInTime: _ = value.wait(until: { _ in true }, timeout: .seconds(600))
+        case .withTwo: withLocked(Protected(0), value) { _, _ in }
+        case .withThree: withLocked(Protected(0), value, Protected(1)) { _, _, _ in }
+        }
+    }
+}
+
+/// A value that has all that ``Protected`` has extensions for.
+private struct Numbers: Sendable, Hashable, RangeReplaceableCollection, Transitionable {
+    var elements = [Int]()
+
+    var startIndex: Int { elements.startIndex }
+    var endIndex: Int { elements.endIndex }
+
+    subscript(position: Int) -> Int { elements[position] }
+
+    func index(after index: Int) -> Int { index + 1 }
+
+    mutating func replaceSubrange(_ range: Range<Int>, with newElements: some Collection<Int>) {
+        elements.replaceSubrange(range, with: newElements)
+    }
+
+    func canTransition(to next: Numbers) -> Bool { true }
+}
+
+extension String {
+    fileprivate var namesTheSecondLock: Bool {
+        #if canImport(Darwin)
+        self != "It hung."  // The system's crash says it in its own words, and not on standard error.
+        #else
+        contains("takes a lock that it already holds")
+        #endif
+    }
+}
+
+/// An actor whose every step runs on a new thread, while the older ones stay alive.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+private actor Wanderer {
+    private final class Executor: SerialExecutor {
+        func enqueue(_ job: UnownedJob) {
+            let executor = unsafe asUnownedSerialExecutor()
+            Thread {
+                unsafe job.runSynchronously(on: executor)
+                Door().waitUntilOpen()
+            }.start()
+        }
+    }
+
+    private let executor = Executor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    func change(_ model: Model) async {
+        await addAfterSuspending(&model.count)
+    }
+}
+
+private func addAfterSuspending(_ count: inout Int) async {
+    await Task { await Task.yield() }.value
+    count += 1
+}

@@ -1,0 +1,148 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Testing
+import ThreadSafeValue
+
+@Suite("Descriptions and reflection of protected values")
+struct ProtectedReflectionTests {
+    @Test("The description shows the value")
+    func describes() {
+        #expect(Protected(5).debugDescription == "Protected(5)")
+        #expect(String(reflecting: Protected("five")) == #"Protected("five")"#)
+        #expect("\(Protected([1, 2]))" == "Protected([1, 2])")
+    }
+
+    @Test("Describing never waits: not for another thread that holds the lock")
+    func doesNotWait() {
+        let number = Protected(5)
+        let (held, described) = (Door(), Door())
+        let holder = RunningThread {
+            number.write { _ in
+                held.open()
+                described.waitUntilOpen()
+            }
+        }
+        held.waitUntilOpen()
+        #expect(number.debugDescription == "Protected(locked)")
+        described.open()
+        holder.join()
+        #expect(number.debugDescription == "Protected(5)")
+    }
+
+    @Test("Describing never waits: not for an access of its own thread")
+    func doesNotWaitForItself() {
+        let number = Protected(5)
+        #expect(number.read { _ in number.debugDescription } == "Protected(locked)")
+        #expect(number.write { _ in "\(number)" } == "Protected(locked)")
+        #expect(number.debugDescription == "Protected(5)")
+    }
+
+    @Test("The description of a value is made outside the lock, so it may use the value")
+    func describesOutside() {
+        #expect(Proud.shared.debugDescription == "Protected(number 1)")
+    }
+
+    @Test("A handle is described as one, and its members are the value's")
+    func describesHandle() {
+        let number = Protected(200)
+        #expect("\(number)" == "Protected(200)")
+        #expect("\(number.wrappedValue)" == "200")
+        #expect(number.description == "200")
+    }
+
+    @Test("A dump of a handle shows a copy of the value")
+    func dumps() {
+        let names = Protected(["Ada", "Grace"])
+        #expect(dumped(names).contains("Ada"))
+        #expect(Mirror(reflecting: names).children.map(\.label) == ["value"])
+        #expect(Mirror(reflecting: names).children.first?.value as? [String] == ["Ada", "Grace"])
+        #expect(dumped(Holder(names: names)).contains("Grace"))
+    }
+
+    @Test("A dump of a value that is being accessed says so, and never waits")
+    func dumpsLocked() {
+        let names = Protected(["Ada"])
+        names.write { _ in
+            #expect(dumped(names).contains("locked"))
+            #expect(!dumped(names).contains("Ada"))
+        }
+        let (isHeld, mayEnd) = (Door(), Door())
+        let holder = RunningThread {
+            names.read { _ in
+                isHeld.open()
+                mayEnd.waitUntilOpen()
+            }
+        }
+        isHeld.waitUntilOpen()
+        #expect(dumped(names).contains("locked"))
+        mayEnd.open()
+        holder.join()
+        #expect(dumped(names).contains("Ada"))
+    }
+
+    @Test("Dumps and mirrors beside a writer read nothing without the lock")
+    func besideWriter() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 300)
+            let (names, isOver) = (Protected(["a"]), Protected(false))
+            let changes = names.changes(buffering: .newest(3))
+            let writer = RunningThread {
+                var round = 0
+                while !isOver.wrappedValue {
+                    round += 1
+                    names.write((0..<round % 5).map { "a name \($0) that is too long to be kept inline" })
+                }
+            }
+            for _ in 0..<10_000 {
+                _ = dumped(names)
+                _ = dumped(changes)
+                for child in Mirror(reflecting: names).children { precondition(child.label == "value") }
+            }
+            isOver.wrappedValue = true
+            writer.join()
+            withExtendedLifetime(changes) {}
+        }
+    }
+
+    @Test("Changes show how they are kept, and their iterators nothing")
+    func changes() {
+        let names = Protected(["Ada"])
+        let changes = names.changes(buffering: .newest(3))
+        names.append("Grace")
+        #expect(Mirror(reflecting: changes).children.map(\.label) == ["buffering"])
+        #expect(dumped(changes).contains("newest"))
+        #expect(!dumped(changes).contains("Grace"))
+        #expect(Mirror(reflecting: changes.makeAsyncIterator()).children.isEmpty)
+    }
+
+    @Test("A lock can be dumped", arguments: LockTests.locks)
+    func locks(type: any Lock.Type) {
+        let lock = type.init()
+        lock.lock()
+        #expect(!dumped(lock).isEmpty)
+        lock.unlock()
+    }
+}
+
+/// Looks at the protected value while it is described.
+private struct Proud: CustomDebugStringConvertible {
+    static let shared = Protected(Proud())
+
+    var number = 1
+
+    var debugDescription: String {
+        "number \(Proud.shared.number)"
+    }
+}
+
+private struct Holder {
+    let names: Protected<[String]>
+}
+
+private func dumped(_ value: some Any) -> String {
+    var text = ""
+    dump(value, to: &text)
+    return text
+}

@@ -1,0 +1,112 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Testing
+import ThreadSafeValue
+
+/// So its `deinit` may use the value.
+@Suite("What a protected value lets go ends after the lock is free")
+struct ReplacedValueTests {
+    @Test("A value that is replaced goes away outside the lock, so its deinit may use the new one")
+    func replacedValueEndsOutside() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            for replace: (Protected<Last?>) -> Void in [{ $0.write(nil) }, { $0.wrappedValue = nil }] {
+                let last = Protected<Last?>(nil)
+                let isNil = Protected<Bool?>(nil)
+                last.write(Last { isNil.write(last.read { $0 == nil }) })
+                replace(last)
+                precondition(isNil.wrappedValue == true)
+            }
+        }
+    }
+
+    @Test("What is replaced goes away without the lock, and may use the value", arguments: Replacement.allCases)
+    func replaced(by replacement: Replacement) async {
+        await #expect(processExitsWith: .success) { [replacement] in
+            giveUp(afterSeconds: 120)
+            let (state, seen) = (Protected(TokenState()), Log<Int>())
+            state.write(TokenState(current: Last { seen.add(state.count) }, count: 7))
+            replacement.make(of: state)
+            precondition(seen.entries == [replacement.countAfter])
+        }
+    }
+
+    @Test("What an array, a dictionary or a lazy member lets go goes away with the form that takes it out")
+    func takenOut() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            let (tokens, seen) = (Protected([String: Last]()), Log<Int>())
+            tokens.write { $0["a"] = Last { seen.add(tokens.count) } }
+            // `tokens["a"] = nil` would end it under the lock.
+            _ = tokens.write { $0.removeValue(forKey: "a") }
+            precondition(seen.entries == [0])
+        }
+    }
+}
+
+/// Every way to replace a part of the value, or all of it.
+enum Replacement: String, CaseIterable, Codable, Sendable {
+    case member, memberOfMember, value, write, exchange, transition, memberTransition, swap
+    // What hands the old value out, and the caller drops it.
+    case dropped, droppedInTime, droppedIfFree, droppedOfTwo, droppedOfThree, droppedOfFour, droppedOfList,
+        droppedOfPack
+
+    var countAfter: Int {
+        switch self {
+        case .value, .write, .exchange, .transition, .swap: 0
+        default: 7
+        }
+    }
+
+    // Not inlined, so that a value that is handed out and dropped has gone when this returns.
+    @inline(never)
+    fileprivate func make(of state: Protected<TokenState>) {
+        switch self {
+        case .member: state.current = nil
+        case .memberOfMember: state[dynamicMember: \.phase.last] = nil
+        case .value: state.wrappedValue = TokenState()
+        case .write: state.write(TokenState())
+        case .exchange: _ = state.exchange(TokenState())
+        case .transition: precondition(state.attemptToTransition(to: TokenState()))
+        case .memberTransition: precondition(state.attemptToTransition(\.phase, to: TokenPhase()))
+        case .swap: state.swap(with: Protected(TokenState()))
+        case .dropped: _ = state.write { $0.take() }
+        case .droppedInTime: _ = state.write(timeout: .seconds(60)) { $0.take() }
+        case .droppedIfFree: _ = state.tryWrite { $0.take() }
+        case .droppedOfTwo: _ = withLocked(state, Protected(0)) { state, _ in state.take() }
+        case .droppedOfThree: _ = withLocked(state, Protected(0), Protected(0)) { state, _, _ in state.take() }
+        case .droppedOfFour:
+            _ = withLocked(state, Protected(0), Protected(0), Protected(0)) { state, _, _, _ in state.take() }
+        case .droppedOfList: _ = withLocked([state]) { $0[0].take() }
+        case .droppedOfPack:
+            _ = withLocked(state, Protected(0), Protected(0), Protected(0), Protected(0)) { values in values.0.take() }
+        }
+    }
+}
+
+private struct TokenPhase: Transitionable, Sendable {
+    var last: Last?
+
+    func canTransition(to next: TokenPhase) -> Bool { true }
+}
+
+private struct TokenState: Transitionable, Sendable {
+    var phase = TokenPhase()
+    var count = 0
+
+    init(current: Last? = nil, count: Int = 0) {
+        phase.last = current
+        self.count = count
+    }
+
+    var current: Last? {
+        get { phase.last }
+        set { phase.last = newValue }
+    }
+
+    mutating func take() -> Last? { phase.last.take() }
+
+    func canTransition(to next: TokenState) -> Bool { true }
+}

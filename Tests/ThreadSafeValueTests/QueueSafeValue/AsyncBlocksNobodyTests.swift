@@ -1,0 +1,129 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Foundation
+import Testing
+import ThreadSafeValue
+
+@Suite("Async blocks nobody")
+struct AsyncBlocksNobodyTests {
+    @Test("Submitting returns at once: while the turn is taken, and while the target queue is suspended")
+    func submittingReturns() throws {
+        let log = Log<String>()
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let suspended = DispatchQueue(label: "suspended")
+            suspended.suspend()
+            let blocker = Blocker(value)
+            let group = DispatchGroup()
+            for _ in 0..<100 {
+                group.enter()
+                value.async(performIn: suspended).highestPriority.set { number, done in
+                    log.add("closure")
+                    number += 1
+                    DispatchQueue.global().async { done() }
+                } completion: { _ in
+                    group.leave()
+                }
+                value.async(performIn: suspended).lowestPriority.set { $0 += 1 }
+            }
+            log.add("submitted")
+            blocker.end()
+            suspended.resume()
+            group.wait()
+        }
+        #expect(log.entries.first == "submitted")
+        #expect(log.count == 101)
+    }
+
+    @Test("A target queue is free for other work while its commands wait for their turn")
+    func queueIsFree() throws {
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queues = (0..<10).map { DispatchQueue(label: "\($0)") }
+            let blocker = Blocker(value)
+            let group = DispatchGroup()
+            for queue in queues {
+                group.enter()
+                value.async(performIn: queue).highestPriority.set { _ in group.leave() }
+            }
+            for queue in queues { queue.sync {} }
+            blocker.end()
+            group.wait()
+        }
+    }
+
+    @Test("A closure may call `sync` on a queue for which commands are pending")
+    func closureSyncs() throws {
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let target = DispatchQueue(label: "target")
+            let other = DispatchQueue(label: "other")
+            let blocker = Blocker(value)
+            let group = DispatchGroup()
+            for _ in 0..<20 {
+                group.enter()
+                value.async(performIn: other).highestPriority.set { number in
+                    target.sync { number += 1 }
+                    group.leave()
+                }
+                group.enter()
+                value.async(performIn: target).highestPriority.set { number in
+                    other.sync { number += 1 }
+                    group.leave()
+                }
+            }
+            blocker.end()
+            value.wait.lowestPriority.set { number in target.sync { other.sync { number += 1 } } }
+            group.wait()
+        }
+    }
+
+    @Test("A waiting closure may call `main.sync` while commands for the main queue are pending")
+    func closureSyncsWithMain() throws {
+        let answer = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let group = DispatchGroup()
+            let answer = value.wait.highestPriority.set { number in
+                for _ in 0..<20 {
+                    group.enter()
+                    value.async(performIn: .main).highestPriority.set { _ in group.leave() }
+                }
+                DispatchQueue.main.sync { number = 5 }
+            }
+            group.wait()
+            return answer
+        }
+        #expect(answer == .success(5))
+    }
+
+    @Test("A completion may wait for the value")
+    func completionWaits() throws {
+        let answers = Log<Result<Int, QueueSafeValueError>>()
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "target")
+            let group = DispatchGroup()
+            for _ in 0..<20 {
+                group.enter()
+                value.async(performIn: queue).highestPriority.set {
+                    $0 += 1
+                } completion: { _ in
+                    answers.add(value.wait.lowestPriority.get())
+                    group.leave()
+                }
+                group.enter()
+                value.async(performIn: queue).lowestPriority.set {
+                    $0 += 1; $1()
+                } completion: { _ in
+                    answers.add(value.wait.highestPriority.get())
+                    group.leave()
+                }
+            }
+            group.wait()
+        }
+        #expect(answers.count == 40)
+        #expect(answers.entries.allSatisfy { (try? $0.get()) != nil })
+    }
+}

@@ -1,0 +1,94 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+private typealias Answer = Result<Int, QueueSafeValueError>
+
+@Suite("Awaited commands that wait for a condition")
+struct AwaitedConditionTests {
+    @Test func `A task waits without a thread, and hears of each change`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let tests = Log<Int>()
+        let task = OwnThreads.run {
+            let answer = await value.async.lowestPriority.set(when: { number in
+                tests.add(number)
+                return number > 1
+            }) { $0 += 10 }
+            #expect(answer == .success(12))
+        }
+        try await onThreadOfItsOwn { try poll("a first test") { tests.count == 1 } }
+        value.wait.highestPriority.set { $0 += 1 }
+        value.wait.highestPriority.set { $0 += 1 }
+        await task.value
+        #expect(await value.async.lowestPriority.get() == .success(12))
+    }
+
+    @Test func `A cancelled task goes on at once, wherever it waits`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let tests = Log<Int>()
+        let answers = Log<Answer>()
+        let waiting = OwnThreads.run {
+            let answer = await value.async.lowestPriority.set(when: { number in
+                tests.add(number)
+                return number > 0
+            }) { $0 += 10 }
+            answers.add(answer)
+        }
+        try await onThreadOfItsOwn { try poll("a first test") { tests.count == 1 } }
+        waiting.cancel()
+        await waiting.value
+        let blocker = Blocker(value)
+        let inLine = OwnThreads.run {
+            answers.add(await value.async.lowestPriority.set(when: { $0 > 0 }) { $0 += 10 })
+        }
+        try await onThreadOfItsOwn { try value.waitForPending(1) }
+        inLine.cancel()
+        await inLine.value
+        #expect(answers.entries == [.failure(.cancelled), .failure(.cancelled)])
+        blocker.end()
+        #expect(await value.async.lowestPriority.get() == .success(0))
+    }
+
+    @Test func `A task whose time is over goes on, wherever it waits`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let schedule = value.async(timeout: .milliseconds(10))
+        #expect(await schedule.lowestPriority.set(when: { $0 > 0 }) { $0 += 10 } == .failure(.timedOut))
+        let none = value.async(timeout: .seconds(0))
+        #expect(await none.lowestPriority.set(when: { $0 > 0 }) { $0 += 10 } == .failure(.timedOut))
+        #expect(await none.lowestPriority.set(when: { $0 == 0 }) { $0 += 10 } == .success(10))
+        let blocker = Blocker(value)
+        #expect(await schedule.lowestPriority.set(when: { $0 > 0 }) { $0 += 10 } == .failure(.timedOut))
+        #expect(await none.lowestPriority.set(when: { $0 > 0 }) { $0 += 10 } == .failure(.timedOut))
+        blocker.end()
+        #expect(await value.async.lowestPriority.get() == .success(10))
+    }
+
+    @Test func `Inside an async closure of the same value it is a mistake`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let answers = Log<Answer>()
+        await value.async.lowestPriority.set { _ in
+            answers.add(await value.async.highestPriority.set(when: { $0 > 0 }) { $0 += 1 })
+        }
+        #expect(answers.entries == [.failure(.reentrantCommand)])
+    }
+
+    @Test func `Those who listen are told of the change, whether it had to wait or not`() async throws {
+        let value = QueueSafeValue(value: 0)
+        var changes = value.changes(buffering: .unbounded).makeAsyncIterator()
+        await value.async.lowestPriority.set(when: { $0 == 0 }) { $0 = 1 }
+        #expect(await changes.next() == 1)
+        try await onThreadOfItsOwn { _ = value.wait.lowestPriority.set(when: { $0 == 1 }) { $0 = 2 } }
+        #expect(await changes.next() == 2)
+        let task = OwnThreads.run { await value.async.lowestPriority.set(when: { $0 == 3 }) { $0 = 4 } }
+        let thread = RunningThread { value.wait.lowestPriority.set(when: { $0 == 4 }) { $0 = 5 } }
+        await value.async.lowestPriority.set { $0 = 3 }
+        for number in 3...5 { #expect(await changes.next() == number) }
+        await task.value
+        thread.join()
+    }
+}

@@ -1,0 +1,64 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+@Suite("TimerThread")
+struct TimerThreadTests {
+    /// Each value is let go about when its timer fires, which has a reference to it for a moment. That is seldom the
+    /// last one, so there are many values; a mistake may be overlooked, but what is found is one.
+    @Test("A value that goes away while its timer fires may wait for what other timers do")
+    func lastReference() throws {
+        let answers = try inTime {
+            let answers = Log<Result<Int, QueueSafeValueError>>()
+            for _ in 0..<3 { letGo(1_000, answers) }
+            return answers.entries
+        }
+        #expect(answers.allSatisfy { $0 == .success(0) })
+    }
+
+    private func letGo(_ count: Int, _ answers: Log<Result<Int, QueueSafeValueError>>) {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (400_000_000, 400_000_000)
+        let thread = ThreadID.current
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        let group = DispatchGroup()
+        var values = (0..<count).map { _ in
+            group.enter()
+            let last = Last {
+                if ThreadID.current != thread { answers.add(waitForTimer()) }
+                group.leave()
+            }
+            let value = QueueSafeValue(value: last, policy: policy)
+            // The turn is kept for the first command, and the second one waits: the timer is set.
+            let handles = [
+                value.async(performIn: queue).highestPriority.get { _ in },
+                value.async(performIn: .utility).lowestPriority.get { _ in },
+            ]
+            for handle in handles { handle.cancel() }
+            return (value: Optional(value), time: nanoseconds())
+        }
+        queue.resume()
+        queue.sync {}
+        for index in values.indices {
+            let time = values[index].time + policy.keeping + .random(in: 0..<150_000)
+            while nanoseconds() < time {}
+            values[index].value = nil
+        }
+        group.wait()
+    }
+
+    /// A timer ends the time of a queue that stands still.
+    private func waitForTimer() -> Result<Int, QueueSafeValueError> {
+        let value = QueueSafeValue(value: 0)
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        defer { queue.resume() }
+        value.async(performIn: queue).highestPriority.set { $0 += 1 }
+        return value.wait(timeout: .seconds(5)).lowestPriority.get()
+    }
+}
