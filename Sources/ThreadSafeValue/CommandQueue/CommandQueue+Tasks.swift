@@ -9,8 +9,26 @@ import Dispatch
 
 extension CommandQueue where Value: Sendable {
     /// Runs `body` with the turn, and suspends the task for as long as that takes.
+    @inlinable
+    nonisolated(nonsending) func performAwaited<Success: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        isChange: Bool,
+        _ body: @escaping @Sendable (inout Value) throws -> Success
+    ) async -> Result<Success, QueueSafeValueError> {
+        let thread = TurnWord.currentThread
+        if !Task.isCancelled, word.exchangeAcquiring(TurnWord.idle, for: thread) {
+            return scope {
+                run(body)
+            } end: {
+                giveTurnBack(of: thread, afterChange: isChange)
+            }
+        }
+        return await performAwaitedInLine(priority, timeout, isChange: isChange, body)
+    }
+
     @usableFromInline
-    func performAwaited<Success: Sendable>(
+    nonisolated(nonsending) func performAwaitedInLine<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,

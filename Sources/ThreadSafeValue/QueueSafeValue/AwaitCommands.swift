@@ -60,8 +60,8 @@ extension AwaitSchedule: CommandSchedule {
 /// print(result)
 /// ```
 ///
-/// If the turn is free, the closure runs at once, in the task; a task of an actor leaves the actor for it. Otherwise
-/// the command waits in line, and its closure runs on a global queue. The command of a cancelled task answers
+/// If the turn is free, the closure runs at once, in the task; a task of an actor does not leave the actor for it.
+/// Otherwise the command waits in line, and its closure runs on a global queue. The command of a cancelled task answers
 /// ``QueueSafeValueError/cancelled`` if it has not started; once it has, it completes.
 public struct AwaitCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.
@@ -92,7 +92,7 @@ extension AwaitCommands {
     ///
     /// - Returns: The value, or why there is none.
     @inlinable
-    public func get() async -> Result<CurrentValue, QueueSafeValueError> {
+    nonisolated(nonsending) public func get() async -> Result<CurrentValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { $0 }
     }
 
@@ -102,7 +102,7 @@ extension AwaitCommands {
     /// - Returns: The new value, or why it was not set.
     @inlinable
     @discardableResult
-    public func set(newValue: Value) async -> Result<UpdatedValue, QueueSafeValueError> {
+    nonisolated(nonsending) public func set(newValue: Value) async -> Result<UpdatedValue, QueueSafeValueError> {
         // The old value comes out, so that it goes away when the turn has been given back.
         let result = await queue.performAwaited(priority, timeout, isChange: true) { value in
             var old = newValue
@@ -119,7 +119,7 @@ extension AwaitCommands {
     /// - Returns: The updated value, or why the command failed.
     @inlinable
     @discardableResult
-    public func set(
+    nonisolated(nonsending) public func set(
         _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true) { value in
@@ -138,7 +138,7 @@ extension AwaitCommands {
     /// - Returns: The updated value, or why the command failed.
     @inlinable
     @discardableResult
-    public func set(
+    nonisolated(nonsending) public func set(
         _ accessClosure: @Sendable (inout CurrentValue) async throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout) { value in
@@ -152,7 +152,7 @@ extension AwaitCommands {
     /// - Parameter commandClosure: Called at most once, in the task or on a global queue.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
-    public func map<MappedValue: Sendable>(
+    nonisolated(nonsending) public func map<MappedValue: Sendable>(
         _ commandClosure: @escaping @Sendable (CurrentValue) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { try commandClosure($0) }
@@ -165,7 +165,7 @@ extension AwaitCommands {
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
-    public func update<Answer: Sendable>(
+    nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true, accessClosure)
@@ -181,7 +181,7 @@ extension AwaitCommands {
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
-    public func update<Answer: Sendable>(
+    nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: @Sendable (inout CurrentValue) async throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout, accessClosure)
@@ -241,7 +241,7 @@ extension AwaitCommands {
     /// - Returns: The updated value, or why the command failed.
     @inlinable
     @discardableResult
-    public func set(
+    nonisolated(nonsending) public func set(
         when condition: @escaping @Sendable (CurrentValue) -> Bool,
         _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
@@ -262,7 +262,7 @@ extension AwaitCommands {
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
-    public func update<Answer: Sendable>(
+    nonisolated(nonsending) public func update<Answer: Sendable>(
         when condition: @escaping @Sendable (CurrentValue) -> Bool,
         _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {

@@ -41,6 +41,19 @@ struct AwaitCommandsTests {
         #expect(isSame == .success(true))
     }
 
+    @MainActor
+    @Test func `A task of an actor runs its command on the actor if the turn is free`() async {
+        let value = QueueSafeValue(value: 0)
+        let isOnSameThread: @Sendable (inout Int) -> Bool = { [thread = ThreadName.current] _ in
+            ThreadName.current == thread
+        }
+        let answers = [
+            await value.async.highestPriority.update(isOnSameThread),
+            await value.async(timeout: .seconds(60)).lowestPriority.update(isOnSameThread),
+        ]
+        #expect(answers == [.success(true), .success(true)])
+    }
+
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `A command that had to wait is over when its task goes on`() async throws {
         let value = QueueSafeValue(value: 0)
