@@ -163,6 +163,23 @@ struct LaneTests {
         waiters.remove(command)
     }
 
+    @Test("A queue that was late is waited for longer the next time, and no other queue is")
+    func lateQueue() throws {
+        let policy = HandoffPolicy()
+        var waiters = WaiterQueue(policy: policy)
+        let (lane, queue) = try waiters.laneThatRuns()
+        lane.adapt(to: policy.keepingLimit)
+        // Now it is idle, and forgotten.
+        waiters.leave(lane)
+        for (target, wasLate) in [(DispatchQueue(label: "another"), false), (queue, true)] {
+            let command = waiters.append(.medium, for: target)
+            let next = try #require(waiters.choose().dispatch)
+            #expect(next !== lane)
+            #expect((next.keeping(policy) > policy.keeping) == wasLate)
+            waiters.remove(command)
+        }
+    }
+
     @Test("A queue keeps its lane while that has a block, and no longer")
     func forgotten() throws {
         var waiters = WaiterQueue(policy: .unbounded)

@@ -143,6 +143,20 @@ struct NothingLeaksTests {
     #endif
 
     #if os(Linux) && canImport(Glibc)
+    @Test("A hundred thousand waits for a condition keep no memory once they are over")
+    func conditions() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 300)
+            let value = QueueSafeValue(value: 0)
+            let before = try residentBytes()
+            for _ in 0..<100_000 {
+                value.wait(timeout: .seconds(0)).lowestPriority.set(when: { $0 > 0 }) { $0 = 0 }
+            }
+            let after = try residentBytes() - before
+            if !isSanitized { #expect(after < 2 << 20, "\(after) bytes remain") }
+        }
+    }
+
     @Test("A million pending commands take at most 160 bytes each, all run, and the memory is given back")
     func million() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
