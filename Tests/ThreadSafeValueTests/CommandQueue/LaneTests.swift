@@ -165,10 +165,11 @@ struct LaneTests {
 
     @Test("A queue that was late is waited for longer the next time, and no other queue is")
     func lateQueue() throws {
-        let policy = HandoffPolicy()
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (300_000_000_000, 600_000_000_000)
         var waiters = WaiterQueue(policy: policy)
         let (lane, queue) = try waiters.laneThatRuns()
-        lane.adapt(to: policy.keepingLimit)
+        lane.adapt(to: policy.keeping)
         // Now it is idle, and forgotten.
         waiters.leave(lane)
         for (target, wasLate) in [(DispatchQueue(label: "another"), false), (queue, true)] {
