@@ -166,6 +166,22 @@ struct WaiterQueueTests {
         waiters.remove(thread)
     }
 
+    @Test("Newcomers barge for longer the more threads wait, whatever waits for target queues", arguments: 0..<5)
+    func bargingTime(threads: Int) {
+        var policy = HandoffPolicy()
+        policy.barging = 600_000_000_000
+        var waiters = WaiterQueue(policy: policy)
+        let begin = now()
+        var commands = (0..<threads).map { _ in PendingCommand(of: Parker()) }
+        var effects = WaiterQueue.Effects()
+        for command in commands { waiters.append(command, on: 0, &effects) }
+        commands += (0..<3).map { waiters.append(.lowest, for: DispatchQueue(label: "\($0)")) }
+        let time = policy.barging * UInt64(max(threads, 1))
+        #expect(waiters.bargingDeadline.allows(.lowest, at: begin + time - 1))
+        #expect(!waiters.bargingDeadline.allows(.lowest, at: now() + time))
+        for command in commands { waiters.remove(command) }
+    }
+
     /// The turn may change hands while the successor is chosen, and then it is chosen again with the same effects.
     @Test("A block that was to be dispatched still is, or its lane keeps its place")
     func lostBlock() {

@@ -29,9 +29,9 @@ struct PendingCommandsTests {
         #expect(value.pendingCommandCount == 0)
     }
 
-    /// The lane of the queue stays, as not all of its commands leave it.
+    /// The lane of the queue stays, as not all of its commands leave it. It is waited for, however late it is.
     @Test func `A command that leaves is not counted for its priority any more`() throws {
-        let value = QueueSafeValue(value: 0)
+        let value = QueueSafeValue(value: 0, policy: .unbounded)
         value.suspend()
         let queue = DispatchQueue(label: "counted")
         let handles = (0..<3).map { _ in value.async(performIn: queue).lowestPriority.set { $0 += 1 } }

@@ -20,6 +20,11 @@ struct GraphContents {
         unsafe lock == self.lock
     }
 
+    /// Whether a thread stands in it, as a holder.
+    func contains(_ thread: UInt64) -> Bool {
+        graph.waits.entries[thread] != nil
+    }
+
     /// One number for all that the lock guards, if it is the lock of the graph.
     func contents(guardedBy lock: UnsafeMutablePointer<PlatformLock.Storage>) -> UInt64? {
         guard unsafe lock == self.lock else { return nil }

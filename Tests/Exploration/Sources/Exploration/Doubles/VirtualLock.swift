@@ -55,7 +55,14 @@ extension PlatformLock.Storage {
     @usableFromInline
     static func lock(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe storage.pointee.holder == world.current.index { world.fail("a thread takes a lock twice") }
-        if unsafe world.graph?.isGuarded(by: storage) == true { world.current.rememberOnlyCommands() }
+        if let graph = world.graph {
+            if unsafe graph.isGuarded(by: storage) {
+                world.current.rememberOnlyCommands()
+            } else if graph.contains(TurnWord.currentThread) {
+                // Others that wait for the lock would take it for a part of a circle.
+                world.fail("a thread takes a lock while it is in the graph of waits")
+            }
+        }
         unsafe world.pass(.lock(storage))
         unsafe take(storage)
     }
