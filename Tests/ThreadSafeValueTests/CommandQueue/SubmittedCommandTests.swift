@@ -93,6 +93,22 @@ struct SubmittedCommandTests {
         #expect(await value.async.lowestPriority.get() == .success(0))
     }
 
+    @Test func `A command that was taken back keeps nothing that its closure captured`() {
+        let tally = Counted.Tally()
+        let value = QueueSafeValue(value: 0)
+        value.suspend()
+        func submit() -> SubmittedCommand<Void> {
+            let object = Counted(1, tally: tally)
+            return value.async.lowestPriority.submit { $0 += object.id }
+        }
+        let command = submit()
+        #expect(tally.alive == 1)
+        #expect(command.cancel())
+        #expect(tally.alive == 0)
+        withExtendedLifetime(command) {}
+        value.resume()
+    }
+
     @Test func `The turn is free when its task goes on`() async {
         let value = QueueSafeValue(value: 0)
         for _ in 0..<500 {
