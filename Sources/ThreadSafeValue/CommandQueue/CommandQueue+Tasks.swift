@@ -239,14 +239,22 @@ extension CommandQueue where Value: Sendable {
             // The work does not keep the queue: a suspended value that nobody holds goes away.
             submit(priority, until: deadline, as: submission) { turn in
                 switch turn {
-                case .success(let storage): return work(CommandQueue(of: storage), ending)
+                case .success(let storage):
+                    ending.start()
+                    return work(CommandQueue(of: storage), ending)
                 case .failure(let failure):
                     ending.end(.failure(failure))
                     return .complete(isChange: false, tell: nil)
                 }
             }
         }
-        return SubmittedCommand(submission: submission, ending: ending, isEndless: deadline == .never)
+        let reference = withTurnQueue { $0.weakReference() }
+        return SubmittedCommand(
+            submission: submission,
+            ending: ending,
+            reference: reference,
+            isEndless: deadline == .never
+        )
     }
 
     /// Runs `work` on a global queue if the turn is free now.
@@ -261,6 +269,7 @@ extension CommandQueue where Value: Sendable {
             nonisolated(unsafe) let work = work
             awaitedTarget.async {
                 moveTurn(to: TurnWord.currentThread)
+                ending.start()
                 guard case .complete(let isChange, let tell) = unsafe work() else { return }
                 giveTurnBack(of: TurnWord.currentThread, afterChange: isChange)
                 tell?()
@@ -290,9 +299,6 @@ extension Submission {
         }
         if let ending { _ = command.end(ending) { $0.dropWork() } }
     }
-
-    /// The queue of the command, if there still is one.
-    var queue: (any AnyCommandQueue)? { state.wrappedValue.command?.queue }
 
     /// Takes the command out of the line, unless it has begun.
     ///

@@ -14,6 +14,7 @@
 public struct SubmittedCommand<Answer: Sendable>: Sendable {
     let submission: Submission
     let ending: CommandEnding<Answer>
+    let reference: QueueReference
 
     /// Whether it has no time-out.
     let isEndless: Bool
@@ -28,11 +29,11 @@ extension SubmittedCommand {
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             // Only a task that is part of a body can be in a circle. It keeps the queue as long as it is in the graph.
-            guard let body = TaskBody.current, let queue = submission.queue else { return await ending.wait {} }
+            guard let body = TaskBody.current, let queue = reference.queue else { return await ending.wait {} }
             let resource = queue.turns.resource
             let isInside = body.isPart(of: resource.holder)
-            // A wait that ends is in no circle for ever.
-            if !isEndless, !isInside { return await ending.wait {} }
+            // A wait that ends is in no circle for ever, and none does that has begun.
+            if !isEndless, !isInside { await ending.waitForStart() }
             if WaitGraph.shared.begin(for: resource, thread: 0, body: body) == nil {
                 defer { withExtendedLifetime(queue) {} }
                 return await ending.wait { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
@@ -62,7 +63,9 @@ extension SubmittedCommand {
 struct CommandEnding<Answer: Sendable>: Sendable {
     private struct State: Sendable {
         var result: Result<Answer, QueueSafeValueError>?
+        var hasStarted = false
         var isOver = false
+        var waitingForStart: [CheckedContinuation<Void, Never>] = []
         var waiting: [(CheckedContinuation<Result<Answer, QueueSafeValueError>, Never>, @Sendable () -> Void)] = []
     }
 
@@ -72,6 +75,15 @@ struct CommandEnding<Answer: Sendable>: Sendable {
 extension CommandEnding {
     /// Whether the command has done its work.
     var isRecorded: Bool { state.read { $0.result != nil } }
+
+    /// The command has the turn, or will not run.
+    func start() {
+        let waiting = state.write { state in
+            state.hasStarted = true
+            return state.waitingForStart.drain()
+        }
+        for continuation in waiting { continuation.resume() }
+    }
 
     /// The command has done its work; it may still have the turn.
     func record(_ result: Result<Answer, QueueSafeValueError>) {
@@ -93,8 +105,20 @@ extension CommandEnding {
 
     /// The command does not run, or no more.
     func end(_ result: Result<Answer, QueueSafeValueError>) {
+        start()
         record(result)
         tell()
+    }
+
+    /// Waits until the command has the turn, or is over.
+    func waitForStart() async {
+        await withCheckedContinuation { continuation in
+            let hasStarted = state.write { state in
+                if !state.hasStarted { state.waitingForStart.append(continuation) }
+                return state.hasStarted
+            }
+            if hasStarted { continuation.resume() }
+        }
     }
 
     /// Waits until the command is over.

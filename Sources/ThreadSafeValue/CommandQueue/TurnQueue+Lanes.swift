@@ -45,7 +45,13 @@ extension TurnQueue {
     ///
     /// - Returns: How many these were.
     func cancelAll(_ priority: CommandPriority?) -> Int {
-        let (threads, others) = update { waiters, _ in waiters.removeAll(priority) }
+        let (threads, others) = update { waiters, _ in
+            let removed = waiters.removeAll(priority)
+            for command in removed.threads {
+                WaitGraph.shared.cancel(for: resource, thread: WaitGraph.holder(of: command.parker!.thread))
+            }
+            return removed
+        }
         for command in threads { command.parker!.wake() }
         for (target, commands) in others where !commands.isEmpty {
             // Tasks go on at once: the threads of that queue may all wait for something that a task is to do.

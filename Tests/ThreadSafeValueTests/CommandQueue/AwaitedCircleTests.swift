@@ -38,6 +38,43 @@ struct AwaitedCircleTests {
         }
     }
 
+    /// The time-out is about the turn, which the command has: its closure waits for that of the body for ever.
+    @Test(
+        "Also if it awaits a command that was submitted with a time-out, and has begun",
+        arguments: [DispatchTimeInterval.milliseconds(10), .seconds(100), .seconds(0)], [true, false]
+    )
+    func submittedInTime(_ timeout: DispatchTimeInterval, isAsync: Bool) async throws {
+        let answers = try await onThreadOfItsOwn {
+            try inTime {
+                let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+                let (answers, end) = (Log<Answer>(), Door())
+                Task {
+                    await first.async.lowestPriority.set { number in
+                        let commands = second.async(timeout: timeout).lowestPriority
+                        let command =
+                            isAsync
+                            ? commands.submit { _ -> Int in
+                                await Task.yield()
+                                answers.add(await first.async.lowestPriority.set { $0 += 1 })
+                                return 0
+                            }
+                            : commands.submit { _ -> Int in
+                                answers.add(Self.increment(first))
+                                return 0
+                            }
+                        answers.add(await command.value)
+                        number += 1
+                    }
+                    end.open()
+                }
+                end.waitUntilOpen()
+                try poll("both have answered") { answers.count == 2 }
+                return answers.entries
+            }
+        }
+        #expect(answers.filter { $0 == .failure(.circularWait) }.count == 1)
+    }
+
     /// The thread has the turn of the full value, and waits for that of the body until the body ends.
     @Test("A body whose command a full value has not accepted waits for nothing, and closes no circle")
     func notAccepted() async throws {
