@@ -113,6 +113,43 @@ struct DeinitTests {
         #expect(isGone)
     }
 
+    /// The block of the queue has left the turn to the manual command, and tells listeners of the first: that takes long.
+    @Test(
+        "A value that a listener lets go may wait, and the lane's next commands have another block",
+        arguments: [true, false]
+    )
+    func letGoByListener(isConcurrent: Bool) throws {
+        let isOver = try inTime {
+            let value = QueueSafeValue<Last?>(value: nil)
+            let (over, gone) = (Door(), Door())
+            // A listener that keeps the latest value, and is slow to fetch it.
+            let changes = value.changes
+            value.wait.lowestPriority.set(
+                newValue: Last {
+                    _ = value.wait.lowestPriority.map { _ in 0 }
+                    gone.open()
+                }
+            )
+            let queue = DispatchQueue(label: "target", attributes: isConcurrent ? .concurrent : [])
+            let commands = value.async(performIn: queue)
+            // So that both are in one batch.
+            value.suspend()
+            commands.lowestPriority.set(newValue: nil)
+            commands.lowestPriority.set { _, done in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
+                    commands.highestPriority.get { _ in over.open() }
+                    done()
+                }
+            }
+            value.resume()
+            over.waitUntilOpen()
+            gone.waitUntilOpen()
+            withExtendedLifetime(changes) {}
+            return true
+        }
+        #expect(isOver)
+    }
+
     enum Throwing: CaseIterable, Sendable {
         case set, manual, manualAndDone, completion, mainActor
     }
@@ -137,7 +174,11 @@ struct DeinitTests {
                     done()
                     throw kept()
                 }
-            case .completion: commands.set { _ in throw kept() } completion: { _ in }
+            case .completion:
+                commands.set { _ in
+                    throw kept()
+                } completion: { _ in
+                }
             case .mainActor: value.asyncOnMainActor.lowestPriority.set { _ in throw kept() }
             }
             try poll("the error has gone") { told.count == 1 }
