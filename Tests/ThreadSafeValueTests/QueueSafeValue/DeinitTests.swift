@@ -134,7 +134,7 @@ struct DeinitTests {
             let commands = value.async(performIn: queue)
             // So that both are in one batch.
             value.suspend()
-            commands.lowestPriority.set(newValue: nil)
+            commands.lowestPriority.set { $0 = nil }
             commands.lowestPriority.set { _, done in
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
                     commands.highestPriority.get { _ in over.open() }
