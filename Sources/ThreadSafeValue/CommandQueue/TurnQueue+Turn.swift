@@ -159,6 +159,7 @@ extension TurnQueue {
     ///   - priority: How early it gets its turn.
     ///   - backoff: The pauses between the looks.
     ///   - inTask: Whether a task asks, which can wait for a closure of its own thread: that may have started it in place.
+    /// - Returns: What it found.
     func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
         let thread = TurnWord.currentThread
         var backoff = backoff
