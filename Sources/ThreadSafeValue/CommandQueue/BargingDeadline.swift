@@ -4,7 +4,7 @@
 
 /// Until when newcomers may barge past the front, if that has their priority. A pure value in one word.
 ///
-/// It is fixed when a command arrives. The priority is part of it, as a newcomer reads the turn word and the deadline
+/// It is fixed by the arrival of the front and the number of threads that wait. The priority is part of it, as a newcomer reads the turn word and the deadline
 /// one after the other: the deadline of a more urgent front that came and went between says nothing about the one
 /// there now.
 package struct BargingDeadline: Equatable {

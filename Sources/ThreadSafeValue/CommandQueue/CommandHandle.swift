@@ -56,8 +56,8 @@ extension CommandHandle {
     /// Takes the command out, unless it has started.
     ///
     /// Its closure is never called then, and its completion gets ``QueueSafeValueError/cancelled`` on the target
-    /// queue; that of a `get` without one gets it in its closure. What the closure captured goes away on the calling
-    /// thread, before this returns.
+    /// queue. What the closure captured goes away on the calling thread, before this returns. That of a `get` is called
+    /// with the failure on the target queue instead, and goes away then.
     ///
     /// - Returns: `true` if this call cancelled the command; `false` if it had started or was cancelled or refused
     ///   before.

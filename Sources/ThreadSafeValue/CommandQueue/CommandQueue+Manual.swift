@@ -59,11 +59,11 @@ extension CommandQueue {
         guard let tell else {
             // No copy: it would make the next change copy the value too.
             var isDetached = false
-            _ = hold(body) { completion, _ in
+            let result = hold(body) { completion, _ in
                 detach(completion, afterChange: isChange) { _ in }
                 isDetached = true
             }
-            return isDetached ? .detached : .complete(isChange: isChange, tell: nil)
+            return isDetached ? .detached : .complete(isChange: isChange, keeping: result)
         }
         var isDetached = false
         let result = hold { value, done in

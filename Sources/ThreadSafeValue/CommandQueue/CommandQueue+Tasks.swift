@@ -104,7 +104,7 @@ extension CommandQueue where Value: Sendable {
     /// Takes the turn if it is free. No task waits here.
     private func tryToTakeTurnAwaited(_ priority: CommandPriority, until deadline: Deadline) -> Attempt {
         if Task.isCancelled { return .refused(.cancelled) }
-        let attempt = tryToTakeTurn(priority, .none)
+        let attempt = tryToTakeTurn(priority, .none, inTask: true)
         switch attempt {
         case .busy where deadline == .passed: return .refused(.timedOut)
         case .refused(let failure): failure.reported(for: Value.self, "async.\(priority)Priority")
@@ -142,17 +142,19 @@ extension CommandQueue where Value: Sendable {
                     // After the closure, which may wait for a value that the task's body has, and before the task goes
                     // on: it may be done with the value before `resume` returns.
                     func stopWaiting() {
-                        if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
+                        WaitGraph.shared.end(for: resource, thread: 0, body: body)
                     }
                     switch turn {
                     case .success:
+                        // From here on nothing ends it but the closure. No circle yet: this thread waits for nothing.
+                        if !isEndless { _ = WaitGraph.shared.begin(for: resource, thread: 0, body: body) }
                         let (ending, goOn) = work { unsafe continuation.resume(returning: $0) }
                         stopWaiting()
                         goOn?()
                         return ending
                     case .failure(let failure):
                         // At once: the threads of the global queue may all wait for something that the task is to do.
-                        stopWaiting()
+                        if isEndless { stopWaiting() }
                         unsafe continuation.resume(returning: .failure(failure))
                         return .complete(isChange: false, tell: nil)
                     }
@@ -239,14 +241,22 @@ extension CommandQueue where Value: Sendable {
             // The work does not keep the queue: a suspended value that nobody holds goes away.
             submit(priority, until: deadline, as: submission) { turn in
                 switch turn {
-                case .success(let storage): return work(CommandQueue(of: storage), ending)
+                case .success(let storage):
+                    ending.start()
+                    return work(CommandQueue(of: storage), ending)
                 case .failure(let failure):
                     ending.end(.failure(failure))
                     return .complete(isChange: false, tell: nil)
                 }
             }
         }
-        return SubmittedCommand(submission: submission, ending: ending, isEndless: deadline == .never)
+        let reference = withTurnQueue { $0.weakReference() }
+        return SubmittedCommand(
+            submission: submission,
+            ending: ending,
+            reference: reference,
+            isEndless: deadline == .never
+        )
     }
 
     /// Runs `work` on a global queue if the turn is free now.
@@ -255,12 +265,13 @@ extension CommandQueue where Value: Sendable {
         _ ending: CommandEnding<Answer>,
         _ work: @escaping () -> PendingCommand.Ending
     ) {
-        switch tryToTakeTurn(priority, .none) {
+        switch tryToTakeTurn(priority, .none, inTask: true) {
         case .taken:
             moveTurn(to: TurnWord.detached)
             nonisolated(unsafe) let work = work
             awaitedTarget.async {
                 moveTurn(to: TurnWord.currentThread)
+                ending.start()
                 guard case .complete(let isChange, let tell) = unsafe work() else { return }
                 giveTurnBack(of: TurnWord.currentThread, afterChange: isChange)
                 tell?()
@@ -283,6 +294,14 @@ struct Submission: Sendable {
 }
 
 extension Submission {
+    /// Whether the command was taken out of the line, by whomever.
+    var hasLeft: Bool {
+        switch state.wrappedValue.command?.state {
+        case .cancelled, .refused: true
+        default: false
+        }
+    }
+
     func attach(_ command: CommandHandle) {
         let ending = state.write { state in
             state.command = command
@@ -290,9 +309,6 @@ extension Submission {
         }
         if let ending { _ = command.end(ending) { $0.dropWork() } }
     }
-
-    /// The queue of the command, if there still is one.
-    var queue: (any AnyCommandQueue)? { state.wrappedValue.command?.queue }
 
     /// Takes the command out of the line, unless it has begun.
     ///

@@ -134,8 +134,8 @@ extension CommandQueue {
         withTurnQueue { $0.takeTurn(priority, until: deadline) }
     }
 
-    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff) -> Attempt {
-        withTurnQueue { $0.tryToTakeTurn(priority, backoff) }
+    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
+        withTurnQueue { $0.tryToTakeTurn(priority, backoff, inTask: inTask) }
     }
 
     /// The turn in the graph of all waits.

@@ -92,9 +92,12 @@ extension Lane {
         }
     }
 
+    /// Whether a command of the lane has the turn, given who does. Not after a manual command was left to its `done`.
+    func hasTurn(of holder: UInt64) -> Bool { hasTurn && isBlocked(on: holder) }
+
     /// Whether its block should be there by now. Not while it runs a command: nothing else could come to the turn.
-    func isLate(at time: UInt64, _ policy: HandoffPolicy) -> Bool {
-        hasBlock && !hasTurn && time >= deadline(now: time, policy)
+    func isLate(at time: UInt64, holder: UInt64, _ policy: HandoffPolicy) -> Bool {
+        hasBlock && !hasTurn(of: holder) && time >= deadline(now: time, policy)
     }
 
     func dispatch(at time: UInt64) {

@@ -126,3 +126,13 @@ extension PendingCommand {
         priority == other.priority ? unsafe arrival < other.arrival : priority > other.priority
     }
 }
+
+extension PendingCommand.Ending {
+    /// The command is complete, and nobody is told of its result. An error goes away once the turn is free, as what it
+    /// keeps may use the value.
+    @inlinable
+    static func complete(isChange: Bool, keeping result: Result<Void, QueueSafeValueError>) -> Self {
+        guard case .failure(let error) = result else { return .complete(isChange: isChange, tell: nil) }
+        return .complete(isChange: isChange) { withExtendedLifetime(error) {} }
+    }
+}

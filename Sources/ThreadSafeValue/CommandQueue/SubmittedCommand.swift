@@ -14,6 +14,7 @@
 public struct SubmittedCommand<Answer: Sendable>: Sendable {
     let submission: Submission
     let ending: CommandEnding<Answer>
+    let reference: QueueReference
 
     /// Whether it has no time-out.
     let isEndless: Bool
@@ -27,24 +28,33 @@ extension SubmittedCommand {
     /// never runs. Awaited inside an async closure of another value, a command without a time-out keeps its value.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
-            // Only a task that is part of a body can be in a circle. It keeps the queue as long as it is in the graph.
-            guard let body = TaskBody.current, let queue = submission.queue else { return await ending.wait {} }
+            // Only a task that is part of a body can be in a circle.
+            guard let body = TaskBody.current else { return await ending.wait() }
+            // A wait that ends is in no circle for ever, and none does that has begun.
+            if !isEndless, !isInside(body) { await ending.waitForStart() }
+            // It keeps the queue as long as it is in the graph.
+            guard let queue = reference.queue else { return await ending.wait() }
+            defer { withExtendedLifetime(queue) {} }
             let resource = queue.turns.resource
-            let isInside = body.isPart(of: resource.holder)
-            // A wait that ends is in no circle for ever.
-            if !isEndless, !isInside { return await ending.wait {} }
-            if WaitGraph.shared.begin(for: resource, thread: 0, body: body) == nil {
-                defer { withExtendedLifetime(queue) {} }
-                return await ending.wait { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
+            let result = await ending.wait {
+                WaitGraph.shared.begin(for: resource, thread: 0, body: body) == nil
+            } end: {
+                WaitGraph.shared.end(for: resource, thread: 0, body: body)
             }
-            let failure = isInside ? QueueSafeValueError.reentrantCommand : .circularWait
-            // One that has begun goes on, and waits for this task.
+            if let result { return result }
+            let failure = isInside(body) ? QueueSafeValueError.reentrantCommand : .circularWait
+            // One that has begun goes on, and waits for this task; one that has left in another way has its own answer.
             let isEnded = submission.end(failure).isEnded
-            if !isEnded, ending.isRecorded { return await ending.wait {} }
+            if !isEnded, ending.isRecorded || submission.hasLeft { return await ending.wait() }
             failure.reported(for: queue.valueType, "a submitted command that is awaited")
-            if isEnded { return await ending.wait {} }
-            return .failure(failure)
+            return isEnded ? await ending.wait() : .failure(failure)
         }
+    }
+
+    /// Whether a body has the turn that the command waits for.
+    private func isInside(_ body: TaskBody) -> Bool {
+        guard let queue = reference.queue else { return false }
+        return withExtendedLifetime(queue) { body.isPart(of: queue.turns.resource.holder) }
     }
 
     /// Takes the command out, unless it has started.
@@ -60,10 +70,14 @@ extension SubmittedCommand {
 
 /// The answer of a submitted command, and the tasks that await it.
 struct CommandEnding<Answer: Sendable>: Sendable {
+    private typealias Continuation = CheckedContinuation<Result<Answer, QueueSafeValueError>?, Never>
+
     private struct State: Sendable {
         var result: Result<Answer, QueueSafeValueError>?
+        var hasStarted = false
         var isOver = false
-        var waiting: [(CheckedContinuation<Result<Answer, QueueSafeValueError>, Never>, @Sendable () -> Void)] = []
+        var waitingForStart: [CheckedContinuation<Void, Never>] = []
+        var waiting: [(continuation: Continuation, end: @Sendable () -> Void)] = []
     }
 
     private let state = Protected(State())
@@ -73,13 +87,22 @@ extension CommandEnding {
     /// Whether the command has done its work.
     var isRecorded: Bool { state.read { $0.result != nil } }
 
+    /// The command has the turn, or will not run.
+    func start() {
+        let waiting = state.write { state in
+            state.hasStarted = true
+            return state.waitingForStart.drain()
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
     /// The command has done its work; it may still have the turn.
     func record(_ result: Result<Answer, QueueSafeValueError>) {
         let waiting = state.write { state in
             state.result = result
             return state.waiting
         }
-        for (_, stop) in waiting { stop() }
+        for (_, end) in waiting { end() }
     }
 
     /// The command is over and the turn is free: tasks go on.
@@ -94,21 +117,48 @@ extension CommandEnding {
     /// The command does not run, or no more.
     func end(_ result: Result<Answer, QueueSafeValueError>) {
         record(result)
+        start()
         tell()
+    }
+
+    /// Waits until the command has the turn, or is over.
+    func waitForStart() async {
+        await withCheckedContinuation { continuation in
+            let hasStarted = state.write { state in
+                if !state.hasStarted { state.waitingForStart.append(continuation) }
+                return state.hasStarted
+            }
+            if hasStarted { continuation.resume() }
+        }
+    }
+
+    /// Waits until the command is over.
+    func wait() async -> Result<Answer, QueueSafeValueError> {
+        await wait {
+            true
+        } end: {
+        }!
     }
 
     /// Waits until the command is over.
     ///
-    /// - Parameter stop: Called when it has done its work, and not when the task goes on, which may be much later.
-    /// - Returns: The result of the command.
-    func wait(_ stop: @escaping @Sendable () -> Void) async -> Result<Answer, QueueSafeValueError> {
+    /// - Parameters:
+    ///   - begin: Called under a lock, unless the command has done its work: whether it may be waited for.
+    ///   - end: Called if so, when the command has done its work, and not when the task goes on, which may be much later.
+    /// - Returns: The result of the command; `nil` if it is not waited for.
+    func wait(
+        begin: () -> Bool,
+        end: @escaping @Sendable () -> Void
+    ) async -> Result<Answer, QueueSafeValueError>? {
         await withCheckedContinuation { continuation in
-            let (isRecorded, result) = state.write { state in
-                if !state.isOver { state.waiting.append((continuation, stop)) }
-                return (state.result != nil, state.isOver ? state.result : nil)
+            let (isWaiting, result) = state.write { state in
+                if state.isOver { return (false, state.result) }
+                if state.result == nil, !begin() { return (false, nil) }
+                let isAtWork = state.result == nil
+                state.waiting.append((continuation, { if isAtWork { end() } }))
+                return (true, nil)
             }
-            if isRecorded { stop() }
-            if let result { continuation.resume(returning: result) }
+            if !isWaiting { continuation.resume(returning: result) }
         }
     }
 }

@@ -45,17 +45,19 @@ extension TurnQueue {
     ///
     /// - Returns: How many these were.
     func cancelAll(_ priority: CommandPriority?) -> Int {
-        let (threads, others) = update { waiters, _ in waiters.removeAll(priority) }
-        for command in threads { command.parker!.wake() }
-        for (target, commands) in others where !commands.isEmpty {
-            // Tasks go on at once: the threads of that queue may all wait for something that a task is to do.
-            nonisolated(unsafe) let refusals = commands.map { $0.refusal(.cancelled) }
-            target.async {
-                for (command, tell) in unsafe zip(commands, refusals) {
-                    tell?()
-                    command.dropWork()
-                }
+        let (threads, others) = update { waiters, _ in
+            let removed = waiters.removeAll(priority)
+            for command in removed.threads {
+                WaitGraph.shared.cancel(for: resource, thread: WaitGraph.holder(of: command.parker!.thread))
             }
+            return removed
+        }
+        for command in threads { command.parker!.wake() }
+        for (target, commands) in others {
+            // Tasks go on at once: the threads of that queue may all wait for something that a task is to do.
+            nonisolated(unsafe) let refusals = commands.compactMap { $0.refusal(.cancelled) }
+            if unsafe !refusals.isEmpty { target.async { unsafe refusals.forEach { $0() } } }
+            for command in commands { command.dropWork() }
         }
         return others.reduce(threads.count) { $0 + $1.commands.count }
     }
@@ -64,7 +66,7 @@ extension TurnQueue {
     func drain(_ lane: Lane, block: UInt64) {
         var batch = Batch()
         while let command = takeTurn(for: lane, block: block, after: batch.count) {
-            let isOver = run(command, of: lane, &batch)
+            let isOver = run(command, of: lane, block: block, &batch)
             batch.tellAll()
             if isOver { break }
             linger()
@@ -106,11 +108,13 @@ extension TurnQueue {
     /// Runs commands of a lane until the turn is given back, or detached.
     ///
     /// - Returns: Whether the block is over; otherwise it comes again.
-    private func run(_ first: PendingCommand, of lane: Lane, _ batch: inout Batch) -> Bool {
+    private func run(_ first: PendingCommand, of lane: Lane, block: UInt64, _ batch: inout Batch) -> Bool {
         var command = first
         while true {
             guard case .complete(let isChange, let tell) = command.run(.success(owner)) else {
                 batch.append(command, tell: nil)
+                // The lane has the turn no more, and what comes next may take long.
+                update { waiters, _ in _ = waiters.arrive(lane, block: block, on: TurnWord.currentThread) }
                 return false
             }
             if isChange, turn.isObserved, let delivery = owner.recordChange() { batch.append(delivery) }

@@ -43,7 +43,7 @@ extension TurnQueue {
         while true {
             let seen = turn
             let holder = effects.freesTurn ? 0 : seen.holder
-            waiters.chooseSuccessor(turnIsFree: holder == 0, &effects)
+            waiters.chooseSuccessor(holder: holder, &effects)
             let deadline = waiters.bargingDeadline.bits
             let isNewDeadline = bargingDeadline.load() != deadline
             if isNewDeadline { bargingDeadline.store(deadline) }
@@ -154,12 +154,18 @@ extension TurnQueue {
     }
 
     /// Looks a few times whether a newcomer may take the turn.
-    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff) -> Attempt {
+    ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn.
+    ///   - backoff: The pauses between the looks.
+    ///   - inTask: Whether a task asks, which can wait for a closure of its own thread: that may have started it in place.
+    /// - Returns: What it found.
+    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
         let thread = TurnWord.currentThread
         var backoff = backoff
         while true {
             let seen = turn
-            if seen.holder == thread || isHeldByThisTask(seen) { return .refused(.reentrantCommand) }
+            if seen.holder == thread && !inTask || isHeldByThisTask(seen) { return .refused(.reentrantCommand) }
             switch seen.admission(of: priority) {
             case .take:
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
@@ -207,7 +213,7 @@ extension TurnQueue {
         if deadline == .max {
             let delay = policy.circleDelay
             if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
-            while WaitGraph.shared.begin(for: resource, thread: thread, body: body) == nil {
+            while beginWait(of: command, thread, body) {
                 command.parker!.park()
                 // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that
                 // of the line.
@@ -218,6 +224,15 @@ extension TurnQueue {
         }
         if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return command.cancellation }
         return .timedOut
+    }
+
+    /// Notes that a thread waits, unless that closes a circle, or the command was cancelled: it will be woken then.
+    ///
+    /// Under the lock, as whoever cancels the command ends its wait under that too.
+    private func beginWait(of command: PendingCommand, _ thread: UInt64, _ body: TaskBody?) -> Bool {
+        withWaiters { _ in
+            !command.isWaiting || WaitGraph.shared.begin(for: resource, thread: thread, body: body) == nil
+        }
     }
 
     /// Parks until the turn is there, or the command is cancelled.

@@ -287,18 +287,22 @@ extension WaiterQueue {
 // The successor is chosen.
 
 extension WaiterQueue {
-    /// Makes the invariants true after any change, for a turn that is free or not.
-    package mutating func chooseSuccessor(turnIsFree: Bool, _ effects: inout Effects) {
+    /// Makes the invariants true after any change.
+    ///
+    /// - Parameters:
+    ///   - holder: Who has the turn; 0 if it is free.
+    ///   - effects: Takes in what is to be done then.
+    package mutating func chooseSuccessor(holder: UInt64, _ effects: inout Effects) {
         // Not of a lane whose block is yet to be dispatched: time may pass while the word is exchanged in a loop.
-        if effects.dispatch == nil, effects.probes.isEmpty { giveUpLateBlocks(&effects) }
+        if effects.dispatch == nil, effects.probes.isEmpty { giveUpLateBlocks(holder: holder, &effects) }
         let front = self.front
         if let front, successor.is(front), !isSuspended {
             // On its way already.
         } else {
             successor = nil
-            if turnIsFree, !isSuspended, let front { summon(front, &effects) }
+            if holder == 0, !isSuspended, let front { summon(front, &effects) }
         }
-        if case .lane(let lane) = successor, !lane.hasTurn, !timerIsRunning, mayGiveUp(lane) {
+        if case .lane(let lane) = successor, !lane.hasTurn(of: holder), !timerIsRunning, mayGiveUp(lane) {
             timerIsRunning = true
             // Soon enough for any lane that is the successor by then.
             let time = now()
@@ -322,14 +326,14 @@ extension WaiterQueue {
     /// A lane whose block does not come in time loses its place, or its block, if that runs and does something else.
     ///
     /// All queues that stand still do so at once: the other lanes have been waited for as well, or are from now on.
-    private mutating func giveUpLateBlocks(_ effects: inout Effects) {
+    private mutating func giveUpLateBlocks(holder: UInt64, _ effects: inout Effects) {
         guard case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
-        guard lane.isLate(at: time, policy) else { return }
+        guard lane.isLate(at: time, holder: holder, policy) else { return }
         successor = nil
         var late: [Lane] = []
         lanes.forEach { lane in
-            if lane.isLate(at: time, policy) {
+            if lane.isLate(at: time, holder: holder, policy) {
                 if lane.isPresent { lane.leave() } else { late.append(lane) }
             }
             if lane.hasBlock { return }

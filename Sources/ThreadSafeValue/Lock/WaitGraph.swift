@@ -8,7 +8,7 @@
 /// Threads that take several values in different orders may come to wait for each other. A circle is closed by one
 /// that begins to wait, never by one that takes a lock or a turn, so it is enough to look then. What is found is true:
 /// every other holder in the circle is registered as waiting, cannot give anything back while it waits, and cannot
-/// leave the graph while it is looked at.
+/// leave the graph while it is looked at. Whoever cancels a wait takes it out before the waiting thread can go on.
 ///
 /// Only waits that have lasted for a while come here, and none that ends by itself: it is in no circle for ever.
 final class WaitGraph {
@@ -52,6 +52,8 @@ extension WaitGraph {
         struct Entry {
             var first: Wait
             var others: [Wait] = []
+            /// The innermost async body that a thread which waits is part of.
+            var body: TaskBody?
             /// The last search that came by.
             var search: UInt64 = 0
         }
@@ -104,7 +106,7 @@ extension WaitGraph {
             let circle = waits.circle(from: resource, to: thread, or: body)
             // A thread that has the very lock it waits for was just handed it.
             if let circle, circle.count > 1 || resource.kind == .turn { return circle }
-            if thread != 0 { waits.insert(thread, resource) }
+            if thread != 0 { waits.insert(thread, resource, body) }
             var body = body
             while let next = body {
                 waits.insert(next.holder, resource)
@@ -118,12 +120,16 @@ extension WaitGraph {
     func end(for resource: Resource, thread: UInt64, body: TaskBody?) {
         if thread == 0, body == nil { return }
         mutex.around {
-            if thread != 0 { waits.remove(thread, resource) }
-            var body = body
-            while let next = body {
-                waits.remove(next.holder, resource)
-                body = next.outer
-            }
+            // It may have been ended by another thread, which cancelled it.
+            if thread == 0 || waits.remove(thread, resource) { waits.remove(body, resource) }
+        }
+    }
+
+    /// A thread that waits, if it still does, was told to give up, and will when it runs.
+    func cancel(for resource: Resource, thread: UInt64) {
+        mutex.around {
+            let body = waits.entries[thread]?.body
+            if waits.remove(thread, resource) { waits.remove(body, resource) }
         }
     }
 }
@@ -157,9 +163,9 @@ extension WaitGraph.Waits {
         return nil
     }
 
-    fileprivate mutating func insert(_ waiter: UInt64, _ resource: WaitGraph.Resource) {
+    fileprivate mutating func insert(_ waiter: UInt64, _ resource: WaitGraph.Resource, _ body: TaskBody? = nil) {
         guard let index = entries.index(forKey: waiter) else {
-            entries[waiter] = Entry(first: WaitGraph.Wait(resource: resource))
+            entries[waiter] = Entry(first: WaitGraph.Wait(resource: resource), body: body)
             return
         }
         if entries.values[index].first.resource.word.address == resource.word.address {
@@ -171,11 +177,24 @@ extension WaitGraph.Waits {
         }
     }
 
-    fileprivate mutating func remove(_ waiter: UInt64, _ resource: WaitGraph.Resource) {
-        guard let index = entries.index(forKey: waiter) else { return }
+    /// Takes out a wait of a body, and of those that it is in.
+    fileprivate mutating func remove(_ body: TaskBody?, _ resource: WaitGraph.Resource) {
+        var body = body
+        while let next = body {
+            remove(next.holder, resource)
+            body = next.outer
+        }
+    }
+
+    /// Takes out a wait.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    fileprivate mutating func remove(_ waiter: UInt64, _ resource: WaitGraph.Resource) -> Bool {
+        guard let index = entries.index(forKey: waiter) else { return false }
         if entries.values[index].first.resource.word.address == resource.word.address {
             entries.values[index].first.count -= 1
-            if entries.values[index].first.count > 0 { return }
+            if entries.values[index].first.count > 0 { return true }
             if let last = entries.values[index].others.popLast() {
                 entries.values[index].first = last
             } else {
@@ -184,7 +203,10 @@ extension WaitGraph.Waits {
         } else if let other = entries.values[index].others.firstIndex(of: resource) {
             entries.values[index].others[other].count -= 1
             if entries.values[index].others[other].count == 0 { entries.values[index].others.remove(at: other) }
+        } else {
+            return false
         }
+        return true
     }
 }
 

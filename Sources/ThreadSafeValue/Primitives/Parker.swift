@@ -12,6 +12,9 @@ import Dispatch
 package final class Parker: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
+    /// The thread that made it.
+    let thread = currentThreadIdentity()
+
     package init() {}
 }
 

@@ -12,9 +12,7 @@ extension Protected {
     @inlinable
     public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Member {
         get {
-            storage.lock()
-            defer { storage.unlock() }
-            return unsafe storage.value.pointee[keyPath: keyPath]
+            storage.get(keyPath)
         }
         nonmutating set {
             var member = newValue
@@ -36,8 +34,18 @@ extension Protected {
     /// - Parameter keyPath: Which member.
     @inlinable
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
-        storage.lock()
-        defer { storage.unlock() }
-        return unsafe storage.value.pointee[keyPath: keyPath]
+        storage.get(keyPath)
+    }
+}
+
+extension ProtectedStorage {
+    @inlinable
+    func get<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {
+        lock()
+        let member = unsafe value.pointee[keyPath: keyPath]
+        unlock()
+        // A computed member may be the last reference. Not before, should nobody use it.
+        withExtendedLifetime(member) {}
+        return member
     }
 }

@@ -147,8 +147,8 @@ extension AsyncCommands {
         guard let commandClosure else {
             return submit(orFail: commandClosure) { turn in
                 guard case .success(let storage) = turn else { return .complete(isChange: false, tell: nil) }
-                try? unsafe accessClosure(&CommandQueue(of: storage).value.pointee)
-                return .complete(isChange: true, tell: nil)
+                let result = CommandQueue<Value>(of: storage).run(accessClosure)
+                return .complete(isChange: true, keeping: result)
             }
         }
         return submit(orFail: commandClosure) { turn in

@@ -46,6 +46,7 @@ extension QueueSafeContainer where Value: Sendable {
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
         guard startsWithCurrentValue else { return changes(buffering: buffering) }
+        let queue = queue
         let (listeners, reference) = (queue.listeners, queue.withTurnQueue { $0.weakReference() })
         return ValueChanges(of: listeners, buffering: buffering) { listener in
             guard let queue = reference.queue else { return listeners.remove(listener) }

@@ -6,8 +6,9 @@
 // in use.
 
 extension QueueSafeContainer {
-    /// A mirror of a copy of the value, or of a word that a command has it; never waits.
+    /// A mirror of a copy of the value, or of a word that it is in use, by a command or as it is suspended; never waits.
     public var customMirror: Mirror {
+        let queue = queue
         guard case .taken = queue.tryToTakeTurn(.lowest, .none) else {
             return Mirror(self, children: ["value": "in use"], displayStyle: .struct)
         }

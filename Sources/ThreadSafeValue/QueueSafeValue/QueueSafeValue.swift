@@ -32,7 +32,7 @@ public struct QueueSafeValue<Value> {
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
     ///   - pendingCommandLimit: How many commands for target queues may wait. A further one is not accepted, and its
-    ///     completion gets ``QueueSafeValueError/commandQueueFull``.
+    ///     completion gets ``QueueSafeValueError/commandQueueFull``; so with 0 none is, as each waits for its queue.
     public init(value: Value, pendingCommandLimit: Int) {
         self.init(CommandQueue(value, limit: pendingCommandLimit))
     }

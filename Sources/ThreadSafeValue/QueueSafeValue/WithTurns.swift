@@ -33,8 +33,10 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
     timeout: DispatchTimeInterval = .never,
     body: (inout First.Value, inout Second.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    withTurns(of: [first.queue.storage, second.queue.storage], priority, timeout) {
-        try unsafe body(&first.queue.value.pointee, &second.queue.value.pointee)
+    // Each is asked once: a container of one's own may answer with another value each time.
+    let (first, second) = (first.queue, second.queue)
+    return withTurns(of: [first.storage, second.storage], priority, timeout) {
+        try unsafe body(&first.value.pointee, &second.value.pointee)
     }
 }
 
@@ -59,8 +61,9 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
     timeout: DispatchTimeInterval = .never,
     body: (inout First.Value, inout Second.Value, inout Third.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    withTurns(of: [first.queue.storage, second.queue.storage, third.queue.storage], priority, timeout) {
-        try unsafe body(&first.queue.value.pointee, &second.queue.value.pointee, &third.queue.value.pointee)
+    let (first, second, third) = (first.queue, second.queue, third.queue)
+    return withTurns(of: [first.storage, second.storage, third.storage], priority, timeout) {
+        try unsafe body(&first.value.pointee, &second.value.pointee, &third.value.pointee)
     }
 }
 
@@ -84,14 +87,15 @@ public func withLocked<Container: QueueSafeContainer, Answer>(
     timeout: DispatchTimeInterval = .never,
     body: (inout [Container.Value]) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    withTurns(of: values.map(\.queue.storage), priority, timeout) {
+    let queues = values.map(\.queue)
+    return withTurns(of: queues.map(\.storage), priority, timeout) {
         // Moved out and in again, the values are not copied, so that a collection is changed in place.
         var moved = [Container.Value]()
-        moved.reserveCapacity(values.count)
-        for value in values { unsafe moved.append(value.queue.value.move()) }
+        moved.reserveCapacity(queues.count)
+        for queue in queues { unsafe moved.append(queue.value.move()) }
         defer {
-            if moved.count != values.count { failCountChanged() }
-            for (value, new) in zip(values, moved) { unsafe value.queue.value.initialize(to: new) }
+            if moved.count != queues.count { failCountChanged() }
+            for (queue, new) in zip(queues, moved) { unsafe queue.value.initialize(to: new) }
         }
         return try body(&moved)
     }

@@ -38,6 +38,134 @@ struct AwaitedCircleTests {
         }
     }
 
+    @Test("Also if it awaits a command with a time-out that had to wait, and has begun", arguments: [true, false])
+    func awaitedInTime(isConditional: Bool) async throws {
+        let answers = try await onThreadOfItsOwn {
+            try inTime {
+                let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+                let (answers, end) = (Log<Answer>(), Door())
+                Task {
+                    await first.async.lowestPriority.set { number in
+                        await Task.yield()
+                        let blocker = Blocker(second)
+                        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { blocker.end() }
+                        let commands = second.async(timeout: .seconds(100)).highestPriority
+                        if isConditional {
+                            await commands.set(when: { _ in true }) { _ in answers.add(Self.increment(first)) }
+                        } else {
+                            await commands.set { _ in answers.add(Self.increment(first)) }
+                        }
+                        number += 1
+                    }
+                    end.open()
+                }
+                end.waitUntilOpen()
+                return answers.entries
+            }
+        }
+        #expect(answers == [.failure(.circularWait)])
+    }
+
+    @Test("A command that was submitted with a time-out, and is out of time, closes no circle, 200 times")
+    func submittedOutOfTime() async throws {
+        var answers: [Answer] = []
+        for _ in 0..<200 {
+            let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+            let both = StartGate(count: 2)
+            let thread = RunningThread {
+                second.wait.highestPriority.set { _ in
+                    both.pass()
+                    _ = first.wait.highestPriority.get()
+                }
+            }
+            let answer: Result<Answer, QueueSafeValueError> = await first.async.highestPriority.update { _ in
+                try await onThreadOfItsOwn { both.pass() }
+                let command = second.async(timeout: .milliseconds(3)).highestPriority.submit { number -> Int in
+                    number += 1
+                    return number
+                }
+                return await command.value
+            }
+            answers.append(try answer.get())
+            try await onThreadOfItsOwn { thread.join() }
+        }
+        #expect(answers == Array(repeating: .failure(.timedOut), count: 200))
+    }
+
+    @Test("A body that awaits a command which is over waits for nothing, and closes no circle")
+    func submittedAndOver() async throws {
+        let (first, second, isOver) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0), Protected(false))
+        let command = second.async.highestPriority.submit { $0 += 1 }
+        _ = await command.value
+        let hasTurn = Door()
+        async let body: Answer = first.async.highestPriority.set { number in
+            hasTurn.open()
+            while !isOver.wrappedValue { _ = await command.value }
+            number += 1
+        }
+        let answer = try await onThreadOfItsOwn {
+            hasTurn.waitUntilOpen()
+            // It must end before the thread has its turn.
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(200)) { isOver.wrappedValue = true }
+            return second.wait.highestPriority.map { _ in first.wait.highestPriority.get() }
+        }
+        #expect(try answer.get() == .success(1))
+        #expect(await body == .success(1))
+    }
+
+    @Test("A command that was submitted with a time-out keeps no suspended value, also if a body awaits it")
+    func submittedAndLetGo() async throws {
+        let first = QueueSafeValue(value: 0)
+        let answer: Result<Answer, QueueSafeValueError> = await first.async.highestPriority.update { _ in
+            var second: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
+            second?.suspend()
+            let command = second!.async(timeout: .seconds(100)).highestPriority.submit { number -> Int in number }
+            let handle = Protected(second)
+            second = nil
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { handle.wrappedValue = nil }
+            return await command.value
+        }
+        #expect(try answer.get() == .failure(.valueContainerDeinited))
+    }
+
+    /// The time-out is about the turn, which the command has: its closure waits for that of the body for ever.
+    @Test(
+        "Also if it awaits a command that was submitted with a time-out, and has begun",
+        arguments: [DispatchTimeInterval.milliseconds(10), .seconds(100), .seconds(0)],
+        [true, false]
+    )
+    func submittedInTime(_ timeout: DispatchTimeInterval, isAsync: Bool) async throws {
+        let answers = try await onThreadOfItsOwn {
+            try inTime {
+                let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+                let (answers, end) = (Log<Answer>(), Door())
+                Task {
+                    await first.async.lowestPriority.set { number in
+                        let commands = second.async(timeout: timeout).lowestPriority
+                        let command =
+                            isAsync
+                            ? commands.submit { _ -> Int in
+                                await Task.yield()
+                                answers.add(await first.async.lowestPriority.set { $0 += 1 })
+                                return 0
+                            }
+                            : commands.submit { _ -> Int in
+                                answers.add(Self.increment(first))
+                                return 0
+                            }
+                        answers.add(await command.value)
+                        number += 1
+                    }
+                    end.open()
+                }
+                end.waitUntilOpen()
+                try poll("both have answered") { answers.count == 2 }
+                return answers.entries
+            }
+        }
+        #expect(answers.filter { $0 == .failure(.circularWait) }.count == 1)
+    }
+
     /// The thread has the turn of the full value, and waits for that of the body until the body ends.
     @Test("A body whose command a full value has not accepted waits for nothing, and closes no circle")
     func notAccepted() async throws {

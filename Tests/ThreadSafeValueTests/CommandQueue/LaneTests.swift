@@ -243,7 +243,7 @@ extension HandoffPolicy {
 extension WaiterQueue {
     fileprivate mutating func choose(turnIsFree: Bool = true) -> Effects {
         var effects = Effects()
-        chooseSuccessor(turnIsFree: turnIsFree, &effects)
+        chooseSuccessor(holder: turnIsFree ? 0 : 7, &effects)
         return effects
     }
 

@@ -43,6 +43,36 @@ struct MixedCircleTests {
         #expect(answer == [.failure(.circularWait)])
     }
 
+    /// The thread may be slow to leave when it has been woken: it is in no circle as soon as it is cancelled.
+    @Test("A thread whose command was cancelled is in no circle any more, 50 times")
+    func cancelled() throws {
+        let answers = try inTime {
+            let answers = Log<Result<First, QueueSafeValueError>>()
+            for _ in 0..<50 {
+                let (first, second) = (QueueSafeValue(value: First()), QueueSafeValue(value: Second()))
+                let both = StartGate(count: 2)
+                onThreads(2) { index in
+                    if index == 0 {
+                        first.wait.lowestPriority.set { _ in
+                            both.pass()
+                            second.wait.lowestPriority.set { $0.changes += 1 }
+                        }
+                    } else {
+                        second.wait.lowestPriority.set { _ in
+                            both.pass()
+                            waitUntilThreadsWait(for: Second.self)
+                            second.cancelAllPendingCommands()
+                            #expect(!aThreadWaits(for: Second.self))
+                            answers.add(first.wait.lowestPriority.get())
+                        }
+                    }
+                }
+            }
+            return answers.entries
+        }
+        #expect(answers == Array(repeating: .success(First()), count: 50))
+    }
+
     @Test("An access that closes the circle crashes with a message that names both")
     func accessLast() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -183,10 +213,11 @@ private struct Third: Equatable, Sendable {
 /// Returns when the graph of waits has a thread that waits for the turn of a value of each of these types, or for a
 /// protected value of it. If none ever does, the test's answer is another one.
 private func waitUntilThreadsWait(for users: Any.Type...) {
-    try? poll(seconds: 60, "threads wait") {
-        WaitGraph.shared.mutex.around {
-            let waits = WaitGraph.shared.waits.entries.values
-            return users.allSatisfy { user in waits.contains { $0.first.resource.user == user } }
-        }
+    try? poll(seconds: 60, "threads wait") { users.allSatisfy(aThreadWaits) }
+}
+
+private func aThreadWaits(for user: Any.Type) -> Bool {
+    WaitGraph.shared.mutex.around {
+        WaitGraph.shared.waits.entries.values.contains { $0.first.resource.user == user }
     }
 }

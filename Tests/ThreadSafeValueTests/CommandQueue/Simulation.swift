@@ -134,7 +134,7 @@ struct Simulation {
 
     private mutating func settle(again: Int = 0) throws {
         var effects = WaiterQueue.Effects()
-        waiters.chooseSuccessor(turnIsFree: turnIsFree, &effects)
+        waiters.chooseSuccessor(holder: turnIsFree ? 0 : 7, &effects)
         if let parker = effects.wake { woken.append(parker) }
         if let lane = effects.dispatch { dispatched.append(lane) }
         dispatched += effects.probes

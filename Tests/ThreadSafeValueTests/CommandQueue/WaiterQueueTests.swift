@@ -63,18 +63,18 @@ struct WaiterQueueTests {
         var waiters = WaiterQueue(policy: policy)
         let command = waiters.append(.lowest, for: DispatchQueue(label: "late"))
         var effects = WaiterQueue.Effects()
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         let lane = effects.dispatch
         #expect(lane != nil)
         #expect(effects.timer == nil)
         // The block is dispatched.
         effects = WaiterQueue.Effects()
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         #expect(waiters.front === command)
         let parker = Parker()
         let thread = PendingCommand(of: parker)
         waiters.append(thread, on: 0, &effects)
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         #expect(waiters.front === thread)
         #expect(effects.wake === parker)
         let arrives = lane.map { waiters.arrives($0) }
@@ -94,11 +94,11 @@ struct WaiterQueueTests {
         better.reuse(for: .highest)
         var effects = WaiterQueue.Effects()
         waiters.append(first, on: 0, &effects)
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         #expect(effects.wake === low)
         effects = WaiterQueue.Effects()
         waiters.append(better, on: 0, &effects)
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         #expect(effects.wake === high)
         waiters.remove(first)
         waiters.remove(better)
@@ -133,16 +133,16 @@ struct WaiterQueueTests {
         var waiters = WaiterQueue(policy: HandoffPolicy())
         let work = waiters.append(.lowest, for: DispatchQueue(label: "one block"))
         var effects = WaiterQueue.Effects()
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         #expect(effects.dispatch != nil)
         // Something more urgent is the successor, and leaves.
         let urgent = PendingCommand(of: Parker())
         urgent.reuse(for: .highest)
         waiters.append(urgent, on: 0, &effects)
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         waiters.remove(urgent)
         effects = WaiterQueue.Effects()
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         #expect(waiters.successor != nil)
         #expect(effects.dispatch == nil)
         waiters.remove(work)
@@ -154,7 +154,7 @@ struct WaiterQueueTests {
         let thread = PendingCommand(of: Parker())
         var effects = WaiterQueue.Effects()
         waiters.append(thread, on: 0, &effects)
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         // It is on its way.
         #expect(waiters.bargingDeadline.allows(.lowest, at: 0))
         let isHere = waiters.successorLooks(thread)
@@ -191,9 +191,9 @@ struct WaiterQueueTests {
         let commands = (0..<2).map { waiters.append(.medium, for: DispatchQueue(label: "\($0)")) }
         let lane = unsafe commands[0].lane!
         var effects = WaiterQueue.Effects()
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         #expect(effects.dispatch === lane)
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         // An overdue lane waits for its block, so that one must be on its way.
         #expect(effects.dispatch === lane || !lane.isOverdue)
         for command in commands { waiters.remove(command) }
@@ -242,10 +242,10 @@ struct WaiterQueueTests {
         var waiters = WaiterQueue(policy: policy)
         let commands = (0..<10).map { waiters.append(.medium, for: DispatchQueue(label: "\($0)")) }
         var effects = WaiterQueue.Effects()
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         effects = WaiterQueue.Effects()
         waiters.timerFired()
-        waiters.chooseSuccessor(turnIsFree: true, &effects)
+        waiters.chooseSuccessor(holder: 0, &effects)
         #expect(effects.probes.count == 9)
         for command in commands { waiters.remove(command) }
     }

@@ -44,6 +44,17 @@ struct ReplacedValueTests {
             precondition(seen.entries == [0])
         }
     }
+
+    @Test("What a computed member makes, and its reader drops, goes away without the lock")
+    func computed() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            let (state, seen) = (Protected(TokenState(count: 7)), Log<Int>())
+            state.make = { Last { seen.add(state.count) } }
+            readNew(of: state)
+            precondition(seen.entries == [7, 7])
+        }
+    }
 }
 
 /// Every way to replace a part of the value, or all of it.
@@ -101,6 +112,15 @@ private struct TokenState: Transitionable, Sendable {
         self.count = count
     }
 
+    var make: @Sendable () -> any Sendable = { 0 }
+
+    var new: any Sendable { make() }
+
+    var newToSet: any Sendable {
+        get { make() }
+        set { make = { newValue } }
+    }
+
     var current: Last? {
         get { phase.last }
         set { phase.last = newValue }
@@ -109,4 +129,11 @@ private struct TokenState: Transitionable, Sendable {
     mutating func take() -> Last? { phase.last.take() }
 
     func canTransition(to next: TokenState) -> Bool { true }
+}
+
+// Not inlined, so that what it drops has gone when it returns.
+@inline(never)
+private func readNew(of state: Protected<TokenState>) {
+    _ = state.new
+    _ = state.newToSet
 }

@@ -83,7 +83,7 @@ struct DeinitTests {
                     }
                 }
             }
-            guard group.wait(timeout: .now() + 10) == .success else {
+            guard group.wait(timeout: .now() + 120) == .success else {
                 throw Hung(description: "\(told.count) of \(count) have gone.")
             }
             return told.entries
@@ -111,6 +111,80 @@ struct DeinitTests {
             return true
         }
         #expect(isGone)
+    }
+
+    /// The block of the queue has left the turn to the manual command, and tells listeners of the first: that takes long.
+    @Test(
+        "A value that a listener lets go may wait, and the lane's next commands have another block",
+        arguments: [true, false]
+    )
+    func letGoByListener(isConcurrent: Bool) throws {
+        let isOver = try inTime {
+            let value = QueueSafeValue<Last?>(value: nil)
+            let (over, gone) = (Door(), Door())
+            // A listener that keeps the latest value, and is slow to fetch it.
+            let changes = value.changes
+            value.wait.lowestPriority.set(
+                newValue: Last {
+                    _ = value.wait.lowestPriority.map { _ in 0 }
+                    gone.open()
+                }
+            )
+            let queue = DispatchQueue(label: "target", attributes: isConcurrent ? .concurrent : [])
+            let commands = value.async(performIn: queue)
+            // So that both are in one batch.
+            value.suspend()
+            commands.lowestPriority.set { $0 = nil }
+            commands.lowestPriority.set { _, done in
+                DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
+                    commands.highestPriority.get { _ in over.open() }
+                    done()
+                }
+            }
+            value.resume()
+            over.waitUntilOpen()
+            gone.waitUntilOpen()
+            withExtendedLifetime(changes) {}
+            return true
+        }
+        #expect(isOver)
+    }
+
+    enum Throwing: CaseIterable, Sendable {
+        case set, manual, manualAndDone, completion, mainActor
+    }
+
+    @Test("The error that a closure throws goes away without the turn", arguments: Throwing.allCases)
+    func thrown(by way: Throwing) throws {
+        struct Kept: Error {
+            let last: Last
+        }
+        let told = try inTime {
+            let told = Log<Bool>()
+            let value = QueueSafeValue(value: 0)
+            let kept: @Sendable () -> Kept = {
+                Kept(last: Last { told.add(value.wait.lowestPriority.get() == .success(0)) })
+            }
+            let commands = value.async(performIn: DispatchQueue(label: "target")).lowestPriority
+            switch way {
+            case .set: commands.set { _ in throw kept() }
+            case .manual: commands.set { (_, _) in throw kept() }
+            case .manualAndDone:
+                commands.set { _, done in
+                    done()
+                    throw kept()
+                }
+            case .completion:
+                commands.set { _ in
+                    throw kept()
+                } completion: { _ in
+                }
+            case .mainActor: value.asyncOnMainActor.lowestPriority.set { _ in throw kept() }
+            }
+            try poll("the error has gone") { told.count == 1 }
+            return told.entries
+        }
+        #expect(told == [true])
     }
 
     enum Command: CaseIterable, Sendable {

@@ -11,6 +11,20 @@ private typealias Answer = Result<Int, QueueSafeValueError>
 
 @Suite("Pending commands are counted, bounded and cancelled")
 struct PendingCommandsTests {
+    @Test("What commands captured goes away before cancelAllPendingCommands() returns, though their queue stands still")
+    func captured() {
+        let (value, gone) = (QueueSafeValue(value: 0), Log<Int>())
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        for number in 0..<3 {
+            let last = Last { gone.add(number) }
+            value.async(performIn: queue).lowestPriority.set { _ in withExtendedLifetime(last) {} }
+        }
+        value.cancelAllPendingCommands()
+        #expect(gone.entries.sorted() == [0, 1, 2])
+        queue.resume()
+    }
+
     @Test func `Commands that wait are counted for each priority`() {
         let value = QueueSafeValue(value: 0)
         value.suspend()

@@ -8,6 +8,31 @@ import ThreadSafeValue
 
 @Suite("Several queue-safe values at once")
 struct SeveralQueueSafeValuesTests {
+    /// A container that answers with another value each time.
+    private struct Changing: QueueSafeContainer {
+        let values = [QueueSafeValue(value: 0), QueueSafeValue(value: 0)]
+        let count = Protected(0)
+
+        var queueSafeValue: QueueSafeValue<Int> {
+            count.write {
+                $0 += 1
+                return values[$0 % 2]
+            }
+        }
+    }
+
+    @Test("A container is asked for its value once, whatever it answers the next time")
+    func changingContainer() {
+        let (container, other) = (Changing(), QueueSafeValue(value: 0))
+        let hasTurn = withLocked(container, other) { value, _ in
+            value += 1
+            return container.values.map { $0.wait(timeout: .seconds(0)).lowestPriority.get() }
+        }
+        #expect(hasTurn == .success([.success(0), .failure(.reentrantCommand)]))
+        withLocked([container, container]) { values in values = values.map { $0 + 1 } }
+        #expect(container.values.map { $0.wait.lowestPriority.get() } == [.success(1), .success(2)])
+    }
+
     private struct Refused: Error {}
 
     @Test func `Two, three and a list of values are changed together`() {
