@@ -83,11 +83,11 @@ extension CommandHandle {
         guard let accepted, let queue = accepted.reference.queue else { return (false, nil) }
         guard let target = queue.turns.cancel(accepted.command) else { return (false, queue) }
         let tell = accepted.command.refusal(error)
-        letGo(accepted.command)
         if let tell {
             let told = Told(tell: tell)
             target.async { told.tell() }
         }
+        letGo(accepted.command)
         return (true, queue)
     }
 

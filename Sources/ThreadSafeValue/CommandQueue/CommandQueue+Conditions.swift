@@ -52,7 +52,7 @@ extension CommandQueue {
 extension CommandQueue where Value: Sendable {
     /// The same for a task, which is suspended meanwhile.
     @usableFromInline
-    func performAwaited<Success: Sendable>(
+    nonisolated(nonsending) func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         when isMet: @escaping @Sendable (Value) -> Bool,

@@ -44,7 +44,7 @@ extension CommandQueue where Value: Sendable {
     ///   - deadline: Until when it waits for that.
     ///   - work: What to do with the turn: returns the result, and whether the value may have changed.
     /// - Returns: The result, or why there was no turn.
-    func performAwaited<Success: Sendable>(
+    nonisolated(nonsending) func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
         _ work: @escaping @Sendable (CommandQueue) -> (Result<Success, QueueSafeValueError>, isChange: Bool)
@@ -120,7 +120,7 @@ extension CommandQueue where Value: Sendable {
     ///   - deadline: Until when it waits for that.
     ///   - work: Runs with the turn. Returns how it left that, and what is to be called when the task waits no more.
     /// - Returns: What the task is resumed with, or why there was no turn.
-    private func submitAwaited<Success: Sendable>(
+    nonisolated(nonsending) private func submitAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
         _ work:
@@ -235,11 +235,11 @@ extension CommandQueue where Value: Sendable {
     ) -> SubmittedCommand<Answer> {
         let (submission, ending) = (Submission(), CommandEnding<Answer>())
         let deadline = Deadline(after: timeout)
-        if deadline == .passed {
-            submitNow(priority, ending) { work(self, ending) }
+        if deadline == .passed, let failure = failureNow(priority) {
+            ending.end(.failure(failure))
         } else {
             // The work does not keep the queue: a suspended value that nobody holds goes away.
-            submit(priority, until: deadline, as: submission) { turn in
+            submit(priority, until: deadline.isTime ? deadline : .never, as: submission) { turn in
                 switch turn {
                 case .success(let storage):
                     ending.start()
@@ -250,35 +250,24 @@ extension CommandQueue where Value: Sendable {
                 }
             }
         }
-        let reference = withTurnQueue { $0.weakReference() }
         return SubmittedCommand(
             submission: submission,
             ending: ending,
-            reference: reference,
-            isEndless: deadline == .never
+            reference: withTurnQueue { $0.weakReference() },
+            isEndless: !deadline.isTime
         )
     }
 
-    /// Runs `work` on a global queue if the turn is free now.
-    private func submitNow<Answer: Sendable>(
-        _ priority: CommandPriority,
-        _ ending: CommandEnding<Answer>,
-        _ work: @escaping () -> PendingCommand.Ending
-    ) {
+    /// Why a command that does not wait for the turn is not accepted; `nil` if the turn is free.
+    ///
+    /// It is not kept for the command, whose queue may not start for long.
+    private func failureNow(_ priority: CommandPriority) -> QueueSafeValueError? {
         switch tryToTakeTurn(priority, .none, inTask: true) {
         case .taken:
-            moveTurn(to: TurnWord.detached)
-            nonisolated(unsafe) let work = work
-            awaitedTarget.async {
-                moveTurn(to: TurnWord.currentThread)
-                ending.start()
-                guard case .complete(let isChange, let tell) = unsafe work() else { return }
-                giveTurnBack(of: TurnWord.currentThread, afterChange: isChange)
-                tell?()
-            }
-        case .busy: ending.end(.failure(.timedOut))
-        case .refused(let failure):
-            ending.end(.failure(failure.reported(for: Value.self, "async.\(priority)Priority.submit")))
+            giveTurnBack(of: TurnWord.currentThread, afterChange: false)
+            return nil
+        case .busy: return .timedOut
+        case .refused(let failure): return failure.reported(for: Value.self, "async.\(priority)Priority.submit")
         }
     }
 }

@@ -154,11 +154,11 @@ extension CommandQueueStorage: AnyCommandQueue {
         let listeners: ChangeBroadcaster<Value>? = listeners.object()
         listeners?.finish()
         for (lane, commands) in zip(lanes, refused) where !commands.isEmpty {
+            nonisolated(unsafe) let refusals = commands.compactMap { $0.refusal(.valueContainerDeinited) }
             lane.target.async {
-                for command in commands {
-                    command.refusal(.valueContainerDeinited)?()
-                    command.dropWork()
-                }
+                unsafe refusals.forEach { $0() }
+                // When all have been told: what goes away may wait for one of them.
+                commands.forEach { $0.dropWork() }
             }
         }
     }

@@ -57,8 +57,9 @@ extension TurnQueue {
             // Tasks go on at once: the threads of that queue may all wait for something that a task is to do.
             nonisolated(unsafe) let refusals = commands.compactMap { $0.refusal(.cancelled) }
             if unsafe !refusals.isEmpty { target.async { unsafe refusals.forEach { $0() } } }
-            for command in commands { command.dropWork() }
         }
+        // When all have been told: what goes away may wait for one of them.
+        for (_, commands) in others { commands.forEach { $0.dropWork() } }
         return others.reduce(threads.count) { $0 + $1.commands.count }
     }
 

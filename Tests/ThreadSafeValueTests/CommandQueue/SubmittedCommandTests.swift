@@ -10,6 +10,22 @@ import ThreadSafeValue
 struct SubmittedCommandTests {
     private struct Refused: Error {}
 
+    @Test("One without time that was accepted has no turn as long as its queue does not start")
+    func withoutTime() async throws {
+        let answer = try await onThreadOfItsOwn {
+            try inTime {
+                let (value, over) = (QueueSafeValue(value: 0), Door())
+                defer { over.open() }
+                // All threads of the pool are taken.
+                for _ in 0..<600 { DispatchQueue.global(qos: .userInitiated).async { over.waitUntilOpen() } }
+                let command = value.async(timeout: .seconds(0)).lowestPriority.submit { $0 += 1 }
+                defer { command.cancel() }
+                return value.wait(timeout: .seconds(60)).lowestPriority.map { _ in 0 }
+            }
+        }
+        #expect(answer == .success(0))
+    }
+
     @Test("They run in the order in which they were submitted, 1,000 of 1,000")
     func order() async {
         let value = QueueSafeValue(value: [Int]())

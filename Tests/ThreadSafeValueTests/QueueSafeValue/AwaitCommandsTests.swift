@@ -42,8 +42,11 @@ struct AwaitCommandsTests {
     }
 
     @MainActor
-    @Test func `A task of an actor runs its command on the actor if the turn is free`() async {
+    @Test(arguments: [true, false])
+    func `A task of an actor runs its command on the actor if the turn is free`(isListenedTo: Bool) async {
         let value = QueueSafeValue(value: 0)
+        let changes = isListenedTo ? value.changes : nil
+        defer { withExtendedLifetime(changes) {} }
         let isOnSameThread: @Sendable (inout Int) -> Bool = { [thread = ThreadName.current] _ in
             ThreadName.current == thread
         }

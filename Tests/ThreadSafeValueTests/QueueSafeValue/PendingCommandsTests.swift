@@ -11,6 +11,51 @@ private typealias Answer = Result<Int, QueueSafeValueError>
 
 @Suite("Pending commands are counted, bounded and cancelled")
 struct PendingCommandsTests {
+    enum Ending: CaseIterable, Sendable {
+        case cancelled, allCancelled, letGo
+    }
+
+    /// What the first command captured waits for both to be told.
+    @Test("What commands captured goes away when all have been told", arguments: Ending.allCases)
+    func captured(by ending: Ending) throws {
+        let gone = try inTime {
+            let gone = Log<Int>()
+            for round in 0..<10 {
+                var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
+                value?.suspend()
+                // One lane if the value goes away, as each has a block of its own then.
+                let queues = ["first", ending == .letGo ? "first" : "second"].map { DispatchQueue(label: $0) }
+                let targets = ending == .letGo ? [queues[0], queues[0]] : queues
+                let told = ending == .cancelled ? [Door()] : [Door(), Door()]
+                var handles: [CommandHandle] = []
+                for (number, door) in told.enumerated() {
+                    let last =
+                        number > 0
+                        ? nil
+                        : Last {
+                            told.forEach { $0.waitUntilOpen() }
+                            gone.add(round)
+                        }
+                    handles.append(
+                        value!.async(performIn: targets[number]).lowestPriority.set { _ in
+                            withExtendedLifetime(last) {}
+                        } completion: { _ in
+                            door.open()
+                        }
+                    )
+                }
+                switch ending {
+                case .cancelled: handles[0].cancel()
+                case .allCancelled: value?.cancelAllPendingCommands()
+                case .letGo: value = nil
+                }
+                try poll("the capture has gone") { gone.count == round + 1 }
+            }
+            return gone.count
+        }
+        #expect(gone == 10)
+    }
+
     @Test("What commands captured goes away before cancelAllPendingCommands() returns, though their queue stands still")
     func captured() {
         let (value, gone) = (QueueSafeValue(value: 0), Log<Int>())
