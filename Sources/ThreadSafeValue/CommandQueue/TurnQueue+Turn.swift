@@ -213,7 +213,7 @@ extension TurnQueue {
         if deadline == .max {
             let delay = policy.circleDelay
             if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
-            while beginWait(of: command, thread, body) {
+            while WaitGraph.shared.begin(for: resource, thread: thread, body: body) == nil {
                 command.parker!.park()
                 // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that
                 // of the line.
@@ -224,15 +224,6 @@ extension TurnQueue {
         }
         if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return command.cancellation }
         return .timedOut
-    }
-
-    /// Notes that a thread waits, unless that closes a circle, or the command was cancelled: it will be woken then.
-    ///
-    /// Under the lock, as whoever cancels the command ends its wait under that too.
-    private func beginWait(of command: PendingCommand, _ thread: UInt64, _ body: TaskBody?) -> Bool {
-        withWaiters { _ in
-            !command.isWaiting || WaitGraph.shared.begin(for: resource, thread: thread, body: body) == nil
-        }
     }
 
     /// Parks until the turn is there, or the command is cancelled.
