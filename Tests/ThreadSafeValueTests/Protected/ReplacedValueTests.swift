@@ -53,6 +53,8 @@ struct ReplacedValueTests {
             state.make = { Last { seen.add(state.count) } }
             readNew(of: state)
             precondition(seen.entries == [7, 7])
+            // It keeps the value.
+            state.make = { 0 }
         }
     }
 }
