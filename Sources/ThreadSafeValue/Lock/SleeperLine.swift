@@ -84,7 +84,7 @@ extension SleeperLine {
     /// was handed over each time: an access of 30 ns took 3 µs. With this, a tenth of the time or less goes into
     /// hand-overs.
     func owedTime(of sleeper: Sleeper) -> UInt64 {
-        sleeper.arrival + max(patience, 100_000 * UInt64(sleepers.count))
+        sleeper.arrival + max(patience, 50_000 * UInt64(sleepers.count))
     }
 
     /// A sleeper is owed the lock from now on, however many sleep, and so are those before it.
