@@ -23,6 +23,10 @@ package struct HandoffPolicy: Sendable {
     /// How often that limit doubles while blocks come in vain: see `Lane.keeping(_:)`.
     package var keepingDoublings: UInt64 = 4
 
+    /// How long after all target queues were looked at, because one of them was late, they are not looked at again;
+    /// times their number.
+    package var probing: UInt64 = 1_000_000
+
     /// How many commands a lane runs in one go before other work of its target queue gets a chance.
     package var batch = 64
 

@@ -50,6 +50,9 @@ package struct WaiterQueue {
     private(set) var lastArrival: UInt64 = 0
     private var timerIsRunning = false
 
+    /// When all lanes may be probed again.
+    private var nextProbe: UInt64 = 0
+
     /// How many commands of target queues wait, those of overdue lanes too.
     package private(set) var laneCommandCount = 0
 
@@ -325,21 +328,25 @@ extension WaiterQueue {
 
     /// A lane whose block does not come in time loses its place, or its block, if that runs and does something else.
     ///
-    /// All queues that stand still do so at once: the other lanes have been waited for as well, or are from now on.
+    /// All queues that stand still do so at once: the other lanes have been waited for as well, or are from now on. But
+    /// not each time: thousands of blocks hold up the successor's, and if that made all of them come again, the value
+    /// would do little else from then on.
     private mutating func giveUpLateBlocks(holder: UInt64, _ effects: inout Effects) {
         guard case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
         guard lane.isLate(at: time, holder: holder, policy) else { return }
         successor = nil
+        let probesAll = time >= nextProbe
         var late: [Lane] = []
         lanes.forEach { lane in
             if lane.isLate(at: time, holder: holder, policy) {
                 if lane.isPresent { lane.leave() } else { late.append(lane) }
             }
-            if lane.hasBlock { return }
+            if lane.hasBlock || !probesAll { return }
             lane.dispatch(at: time)
             effects.probes.append(lane)
         }
+        if probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
         for lane in late where mayGiveUp(lane) { giveUp(lane) }
     }
 

@@ -93,6 +93,27 @@ struct LaneTests {
         for command in commands + [thread] { waiters.remove(command) }
     }
 
+    /// Thousands of blocks, each time that one is late, would make the next one late as well, and so on.
+    @Test("Queues that have come when one was late are not looked at again so soon", arguments: [0, 60_000_000_000])
+    func looking(probing: UInt64) {
+        var policy = HandoffPolicy.impatient
+        policy.probing = probing
+        var waiters = WaiterQueue(policy: policy)
+        let commands = (0..<10).map { waiters.append(.highest, for: DispatchQueue(label: "\($0)")) }
+        _ = waiters.choose()
+        let lanes = waiters.choose().probes
+        #expect(lanes.count == 9)
+        for lane in lanes {
+            let arrives = waiters.arrives(lane)
+            #expect(arrives)
+            waiters.leave(lane)
+        }
+        // The next one is on its way, and then late.
+        _ = waiters.choose()
+        #expect(waiters.choose().probes.count == (probing == 0 ? 8 : 0))
+        for command in commands { waiters.remove(command) }
+    }
+
     /// While a lane's block is below a wait on the stack, another block can come only if the queue is concurrent.
     @Test("A serial queue is waited for once while its own block waits for the turn, and never again")
     func serial() throws {
