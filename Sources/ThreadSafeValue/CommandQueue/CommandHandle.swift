@@ -67,9 +67,6 @@ extension CommandHandle {
         end(.cancelled) { $0.dropWork() }.isEnded
     }
 
-    /// The queue that accepted the command, if there still is one.
-    var queue: (any AnyCommandQueue)? { accepted?.reference.queue }
-
     /// Takes the command out, unless it has started, and tells its caller why.
     ///
     /// - Parameters:

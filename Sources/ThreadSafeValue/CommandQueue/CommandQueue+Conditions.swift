@@ -24,11 +24,7 @@ extension CommandQueue {
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
         if let failure = takeTurn(priority, timeout, when: isMet) { return .failure(failure) }
-        return scope {
-            run(body)
-        } end: {
-            giveTurnBack(of: TurnWord.currentThread, afterChange: true)
-        }
+        return runAndGiveTurnBack(of: TurnWord.currentThread, isChange: true, body)
     }
 
     @usableFromInline

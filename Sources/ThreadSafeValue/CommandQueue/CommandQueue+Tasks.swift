@@ -18,11 +18,7 @@ extension CommandQueue where Value: Sendable {
     ) async -> Result<Success, QueueSafeValueError> {
         let thread = TurnWord.currentThread
         if !Task.isCancelled, word.exchangeAcquiring(TurnWord.idle, for: thread) {
-            return scope {
-                run(body)
-            } end: {
-                giveTurnBack(of: thread, afterChange: isChange)
-            }
+            return runAndGiveTurnBack(of: thread, isChange: isChange, body)
         }
         return await performAwaitedInLine(priority, timeout, isChange: isChange, body)
     }

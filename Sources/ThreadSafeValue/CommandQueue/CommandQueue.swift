@@ -91,7 +91,17 @@ extension CommandQueue {
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurn(priority, timeout) {
             return .failure(failure)
         }
-        return scope {
+        return runAndGiveTurnBack(of: thread, isChange: isChange, body)
+    }
+
+    /// Runs `body` with the turn of the calling thread, and gives that back before the result can go away.
+    @inlinable
+    func runAndGiveTurnBack<Success>(
+        of thread: UInt64,
+        isChange: Bool,
+        _ body: (inout Value) throws -> Success
+    ) -> Result<Success, QueueSafeValueError> {
+        scope {
             run(body)
         } end: {
             giveTurnBack(of: thread, afterChange: isChange)
@@ -137,9 +147,6 @@ extension CommandQueue {
     func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
         withTurnQueue { $0.tryToTakeTurn(priority, backoff, inTask: inTask) }
     }
-
-    /// The turn in the graph of all waits.
-    var resource: WaitGraph.Resource { storage.turns.resource }
 
     func moveTurn(to holder: UInt64) {
         withTurnQueue { $0.moveTurn(to: holder) }

@@ -154,8 +154,8 @@ extension CommandEnding {
             let (isWaiting, result) = state.write { state in
                 if state.isOver { return (false, state.result) }
                 if state.result == nil, !begin() { return (false, nil) }
-                let isAtWork = state.result == nil
-                state.waiting.append((continuation, { if isAtWork { end() } }))
+                // If it has done its work, `end` was for those before.
+                state.waiting.append((continuation, end))
                 return (true, nil)
             }
             if !isWaiting { continuation.resume(returning: result) }

@@ -48,7 +48,9 @@ extension TurnQueue {
         let (threads, others) = update { waiters, _ in
             let removed = waiters.removeAll(priority)
             for command in removed.threads {
-                WaitGraph.shared.cancel(for: resource, thread: WaitGraph.holder(of: command.parker!.thread))
+                WaitGraph.shared.cancel(for: resource, thread: WaitGraph.holder(of: command.parker!.thread)) {
+                    command.leave(.cancelled)
+                }
             }
             return removed
         }

@@ -213,7 +213,7 @@ extension TurnQueue {
         if deadline == .max {
             let delay = policy.circleDelay
             if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
-            while WaitGraph.shared.begin(for: resource, thread: thread, body: body) == nil {
+            while WaitGraph.shared.begin(for: resource, thread: thread, body: body, if: { command.isWaiting }) == nil {
                 command.parker!.park()
                 // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that
                 // of the line.

@@ -181,14 +181,13 @@ extension WaiterQueue {
 
     /// Takes the commands of a priority, or all, out of the line, which are cancelled.
     ///
-    /// - Returns: Those of threads, which are to be woken; and those for target queues, where their callers are to be
+    /// - Returns: Those of threads, which are still to be marked so, and woken; and those for target queues, where their callers are to be
     ///   told.
     mutating func removeAll(
         _ priority: CommandPriority?
     ) -> (threads: [PendingCommand], others: [(target: DispatchQueue, commands: [PendingCommand])]) {
         var removed: [PendingCommand] = []
         while let command = threads.first(of: priority) {
-            command.leave(.cancelled)
             remove(command)
             removed.append(command)
         }

@@ -98,11 +98,18 @@ extension WaitGraph {
     ///   - resource: What for.
     ///   - thread: The thread that waits, as a holder; 0 if only a task does.
     ///   - body: The innermost async body that it is part of.
+    ///   - isWaiting: Whether it still does; called under the lock of the graph. If not, nothing is registered.
     /// - Returns: `nil`; or the circle, and nothing registered, if the holder of that resource waits, perhaps through
     ///   others, for something that the thread has, or one of the bodies: all that is waited for, from `resource` on.
-    func begin(for resource: Resource, thread: UInt64, body: TaskBody?) -> [Resource]? {
+    func begin(
+        for resource: Resource,
+        thread: UInt64,
+        body: TaskBody?,
+        if isWaiting: () -> Bool = { true }
+    ) -> [Resource]? {
         if thread == 0, body == nil { return nil }
         return mutex.around {
+            if !isWaiting() { return nil }
             let circle = waits.circle(from: resource, to: thread, or: body)
             // A thread that has the very lock it waits for was just handed it.
             if let circle, circle.count > 1 || resource.kind == .turn { return circle }
@@ -125,9 +132,15 @@ extension WaitGraph {
         }
     }
 
-    /// A thread that waits, if it still does, was told to give up, and will when it runs.
-    func cancel(for resource: Resource, thread: UInt64) {
+    /// A thread waits no more, though it may not know before it runs.
+    ///
+    /// - Parameters:
+    ///   - resource: What it waited for.
+    ///   - thread: The thread, as a holder.
+    ///   - stop: Called under the lock of the graph: from then on it does not wait.
+    func cancel(for resource: Resource, thread: UInt64, _ stop: () -> Void) {
         mutex.around {
+            stop()
             let body = waits.entries[thread]?.body
             if waits.remove(thread, resource) { waits.remove(body, resource) }
         }

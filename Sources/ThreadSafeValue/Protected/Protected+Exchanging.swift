@@ -13,7 +13,7 @@ extension Protected {
         storage.lock()
         unsafe Swift.swap(&storage.value.pointee, &value)
         storage.commit()
-        // Not before, should nobody use it.
+        // The old value goes away after that, where its `deinit` may use the new one, also if nobody uses it.
         withExtendedLifetime(value) {}
         return value
     }

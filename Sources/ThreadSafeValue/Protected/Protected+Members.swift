@@ -42,10 +42,10 @@ extension ProtectedStorage {
     @inlinable
     func get<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {
         lock()
-        let member = unsafe value.pointee[keyPath: keyPath]
-        unlock()
-        // A computed member may be the last reference. Not before, should nobody use it.
-        withExtendedLifetime(member) {}
-        return member
+        return scope {
+            unsafe value.pointee[keyPath: keyPath]
+        } end: {
+            unlock()
+        }
     }
 }

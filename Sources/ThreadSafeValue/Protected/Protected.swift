@@ -116,11 +116,6 @@ extension Protected {
     /// - Parameter newValue: What to protect from now on.
     @inlinable
     public func write(_ newValue: Value) {
-        var value = newValue
-        storage.lock()
-        unsafe Swift.swap(&storage.value.pointee, &value)
-        storage.commit()
-        // The old value goes away here, where its `deinit` may use the new one.
-        withExtendedLifetime(value) {}
+        _ = exchange(newValue)
     }
 }
