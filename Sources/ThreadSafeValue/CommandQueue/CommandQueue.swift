@@ -153,7 +153,7 @@ extension CommandQueue {
     }
 
     /// Puts a command in line for its target queue and returns at once: see `TurnQueue`.
-    @usableFromInline
+    @inlinable
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,

@@ -56,9 +56,53 @@ package final class Lane: @unchecked Sendable {
     /// Where it stands in the `LaneHeap`, if it does.
     var place: Int?
 
+    /// The `Probe`, which the block and the line exchange.
+    private let probe: AtomicWord
+
     package init(target: DispatchQueue) {
         self.target = target
         identity = target.identity
+        let word = UnsafeMutablePointer<AtomicWord.Storage>.allocate(capacity: 1)
+        unsafe word.initialize(to: AtomicWord.zero)
+        unsafe probe = AtomicWord(word)
+    }
+
+    deinit {
+        unsafe probe.storage.deallocate()
+    }
+}
+
+// A block may be dispatched only to see whether its queue stands still. If nobody needs it when it comes, it leaves
+// without the lock of the line: thousands of them that wait for that would hold up all others.
+
+extension Lane {
+    /// What is known of a block that is a probe.
+    private enum Probe {
+        /// The block is none, or it was claimed.
+        static var none: UInt64 { 0 }
+        static var pending: UInt64 { 1 }
+        /// The block has come and gone.
+        static var answered: UInt64 { 2 }
+    }
+
+    func dispatchProbe(at time: UInt64) {
+        dispatch(at: time)
+        probe.store(Probe.pending)
+    }
+
+    /// A block comes, without the lock of the line.
+    ///
+    /// - Returns: Whether it is needed.
+    package func blockIsNeeded() -> Bool {
+        probe.load() == Probe.none || !probe.exchange(Probe.pending, for: Probe.answered)
+    }
+
+    /// A block that has not come yet is needed from now on.
+    func claimBlock() {
+        if probe.load() == Probe.none || probe.exchange(Probe.pending, for: Probe.none) { return }
+        probe.store(Probe.none)
+        leave()
+        blockReturns()
     }
 }
 
@@ -172,6 +216,9 @@ extension Lane {
 
     /// The command of the lane whose turn is next.
     package var first: PendingCommand? { unsafe commands.first }
+
+    @inline(__always)
+    var firstLink: PendingCommand.Link? { unsafe commands.firstLink }
 
     func first(of priority: CommandPriority?) -> PendingCommand? { unsafe commands.first(of: priority) }
 

@@ -14,8 +14,9 @@ struct LaneHeap {
 extension LaneHeap {
     var count: Int { lanes.count }
 
-    /// The lane whose first command goes before those of all others.
-    var front: Lane? { lanes.first }
+    /// The command that goes before all others.
+    @inline(__always)
+    var frontLink: PendingCommand.Link? { lanes.isEmpty ? nil : unsafe lanes[0].firstLink }
 
     /// Makes the invariant true after the lane's first command has changed, or its right to a place.
     mutating func update(_ lane: Lane) {

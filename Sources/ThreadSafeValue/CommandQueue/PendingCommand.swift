@@ -26,7 +26,7 @@ package final class PendingCommand: @unchecked Sendable {
     package let parker: Parker?
 
     /// The lane of the target queue, which the line keeps as long as the command is in it; `nil` for a thread.
-    package unowned(unsafe) let lane: Lane?
+    private let laneLink: Unmanaged<Lane>?
 
     /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
     ///
@@ -42,7 +42,7 @@ package final class PendingCommand: @unchecked Sendable {
     package init(of thread: Parker) {
         unsafe urgency = .lowest
         parker = thread
-        unsafe lane = nil
+        unsafe laneLink = nil
         unsafe work = nil
     }
 
@@ -50,7 +50,7 @@ package final class PendingCommand: @unchecked Sendable {
     package init(_ priority: CommandPriority, in lane: Lane, work: @escaping Work) {
         unsafe urgency = priority
         parker = nil
-        unsafe self.lane = lane
+        unsafe laneLink = .passUnretained(lane)
         unsafe self.work = work
     }
 }
@@ -93,7 +93,10 @@ extension PendingCommand {
         unsafe urgency = priority
     }
 
-    func runs(in other: Lane) -> Bool { unsafe lane === other }
+    package var lane: Lane? { unsafe laneLink?.takeUnretainedValue() }
+
+    // Without counting references.
+    func runs(in lane: Lane) -> Bool { unsafe laneLink?.toOpaque() == Unmanaged.passUnretained(lane).toOpaque() }
 
     /// The command begins, or never will. Only a command that waits does.
     func leave(_ state: State) {

@@ -33,8 +33,11 @@ extension PriorityFIFO {
     }
 
     /// The command whose turn is next.
-    package var first: PendingCommand? {
-        isEmpty ? nil : unsafe lists[UInt64.bitWidth - 1 - occupied.leadingZeroBitCount].first?.takeUnretainedValue()
+    package var first: PendingCommand? { unsafe firstLink?.takeUnretainedValue() }
+
+    @inline(__always)
+    var firstLink: PendingCommand.Link? {
+        isEmpty ? nil : unsafe lists[UInt64.bitWidth - 1 - occupied.leadingZeroBitCount].first
     }
 
     /// The command of a priority, or of any, that came first.

@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
+public import Dispatch
 
 // Commands that run on a target queue.
 
@@ -15,6 +15,7 @@ extension TurnQueue {
     ///   - evenIfFull: Whether the bound of the value does not count.
     ///   - work: What to run there, once the command has the turn.
     /// - Returns: The command that was accepted, or why none was; then `work` is never called.
+    @usableFromInline
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
@@ -34,7 +35,7 @@ extension TurnQueue {
     /// - Returns: The target queue, where its caller is to be told; `nil` if it was too late.
     func cancel(_ command: PendingCommand) -> DispatchQueue? {
         update { waiters, _ in
-            guard command.isWaiting, let lane = unsafe command.lane else { return nil }
+            guard command.isWaiting, let lane = command.lane else { return nil }
             command.leave(.cancelled)
             waiters.remove(command)
             return lane.target
@@ -67,6 +68,7 @@ extension TurnQueue {
 
     /// The block of a lane: runs the lane's commands for as long as they are the front.
     func drain(_ lane: Lane, block: UInt64) {
+        guard lane.blockIsNeeded() else { return }
         var batch = Batch()
         while let command = takeTurn(for: lane, block: block, after: batch.count) {
             let isOver = run(command, of: lane, block: block, &batch)
@@ -112,15 +114,20 @@ extension TurnQueue {
     ///
     /// - Returns: Whether the block is over; otherwise it comes again.
     private func run(_ first: PendingCommand, of lane: Lane, block: UInt64, _ batch: inout Batch) -> Bool {
+        let owner = owner
+        let turn = Result<AnyObject, QueueSafeValueError>.success(owner)
         var command = first
         while true {
-            guard case .complete(let isChange, let tell) = command.run(.success(owner)) else {
+            guard case .complete(let isChange, let tell) = command.run(turn) else {
                 batch.append(command, tell: nil)
                 // The lane has the turn no more, and what comes next may take long.
-                update { waiters, _ in _ = waiters.arrive(lane, block: block, on: TurnWord.currentThread) }
+                update { waiters, _ in
+                    let thread = TurnWord.currentThread
+                    if waiters.arrive(lane, block: block, on: thread) { waiters.pause(lane, on: thread) }
+                }
                 return false
             }
-            if isChange, turn.isObserved, let delivery = owner.recordChange() { batch.append(delivery) }
+            if isChange, self.turn.isObserved, let delivery = owner.recordChange() { batch.append(delivery) }
             batch.append(command, tell: tell)
             switch takeNext(of: lane, batch) {
             case .command(let next): command = next

@@ -44,11 +44,10 @@ extension TurnQueue {
             let seen = turn
             let holder = effects.freesTurn ? 0 : seen.holder
             waiters.chooseSuccessor(holder: holder, &effects)
-            let deadline = waiters.bargingDeadline.bits
-            let isNewDeadline = bargingDeadline.load() != deadline
-            if isNewDeadline { bargingDeadline.store(deadline) }
+            let (next, deadline) = waiters.summary(holder: holder)
+            let isNewDeadline = bargingDeadline.load() != deadline.bits
+            if isNewDeadline { bargingDeadline.store(deadline.bits) }
             if waiters.laneCommandCount == 0, submitters.load() != 0 { submitters.store(0) }
-            let next = waiters.summary(holder: holder)
             // Who sees the word sees the deadline that belongs to it.
             if next == seen, !isNewDeadline { return }
             if word.exchange(seen.bits, for: next.bits) { return }

@@ -82,31 +82,46 @@ package struct WaiterQueue {
 
 extension WaiterQueue {
     /// The command whose turn is next. O(1).
-    package var front: PendingCommand? {
-        guard let first = lanes.front?.first else { return threads.first }
-        guard let thread = threads.first else { return first }
-        return thread.precedes(first) ? thread : first
+    @inline(__always)
+    package var front: PendingCommand? { unsafe frontLink?.takeUnretainedValue() }
+
+    // Without counting references.
+    @inline(__always)
+    private var frontLink: PendingCommand.Link? {
+        guard let first = unsafe lanes.frontLink else { return unsafe threads.firstLink }
+        guard let thread = unsafe threads.firstLink else { return unsafe first }
+        let isThread = unsafe thread._withUnsafeGuaranteedRef { thread in
+            unsafe first._withUnsafeGuaranteedRef { first in thread.precedes(first) }
+        }
+        return unsafe isThread ? thread : first
     }
 
     var isSuspended: Bool { suspensions > 0 }
 
-    /// The turn word for a holder.
-    func summary(holder: UInt64) -> TurnWord {
-        TurnWord(
+    /// The turn word for a holder, and until when newcomers may barge past the front.
+    @inline(__always)
+    func summary(holder: UInt64) -> (turn: TurnWord, deadline: BargingDeadline) {
+        var (level, deadline) = (UInt64(0), BargingDeadline.none)
+        if let front = unsafe frontLink {
+            unsafe front._withUnsafeGuaranteedRef { front in
+                level = front.priority.level
+                if unsafe front.arrival <= lastBargedPast || successorIsLooking { return }
+                let barging = policy.barging &* UInt64(max(threads.count, 1))
+                deadline = unsafe BargingDeadline(front.priority, until: front.arrival &+ barging)
+            }
+        }
+        let turn = TurnWord(
             holder: holder,
-            waiting: front?.priority.level ?? 0,
+            waiting: level,
             hasSuccessor: successor != nil,
             isSuspended: isSuspended,
             isObserved: isObserved
         )
+        return (turn, deadline)
     }
 
     /// Until when newcomers may barge past the front.
-    package var bargingDeadline: BargingDeadline {
-        guard let front, !successorIsLooking, unsafe front.arrival > lastBargedPast else { return .none }
-        let barging = policy.barging &* UInt64(max(threads.count, 1))
-        return unsafe BargingDeadline(front.priority, until: front.arrival &+ barging)
-    }
+    package var bargingDeadline: BargingDeadline { summary(holder: 0).deadline }
 
     /// How many commands of a priority wait in line.
     package func count(of priority: CommandPriority) -> Int {
@@ -167,7 +182,7 @@ extension WaiterQueue {
 
     /// Takes a command out of the line.
     package mutating func remove(_ command: PendingCommand) {
-        guard let lane = unsafe command.lane else { return threads.remove(command) }
+        guard let lane = command.lane else { return threads.remove(command) }
         remove(command, of: lane)
     }
 
@@ -216,6 +231,7 @@ extension WaiterQueue {
     }
 
     private mutating func forgetIfIdle(_ lane: Lane) {
+        if lane.isEmpty { lane.claimBlock() }
         // Not another lane for the same queue, made when this one had been forgotten.
         guard lane.isIdle, lanesByTarget[lane.identity] === lane else { return }
         lanesByTarget[lane.identity] = nil
@@ -260,10 +276,15 @@ extension WaiterQueue {
     /// - Returns: Whether it is the lane's block still.
     package mutating func arrive(_ lane: Lane, block: UInt64, on thread: UInt64) -> Bool {
         guard lane.blockNumber == block else { return false }
-        let time = now()
-        if case .dispatched(let start) = lane.block { lane.adapt(to: time - start) }
-        // It may have been given up, and the lane forgotten.
-        if !lane.isEmpty || lane.hasBlock { lane.arrive(at: time, on: thread) }
+        switch lane.block {
+        case .present(let start, _): lane.arrive(at: start, on: thread)
+        case .dispatched(let start):
+            let time = now()
+            lane.adapt(to: time - start)
+            lane.arrive(at: time, on: thread)
+        // It was given up, and the lane may be forgotten.
+        case .none: if !lane.isEmpty { lane.arrive(at: now(), on: thread) }
+        }
         lanes.update(lane)
         return true
     }
@@ -313,12 +334,13 @@ extension WaiterQueue {
     }
 
     private mutating func summon(_ front: PendingCommand, _ effects: inout Effects) {
-        guard let lane = unsafe front.lane else {
+        guard let lane = front.lane else {
             successor = .thread(front)
             effects.wake = front.parker
             return
         }
         successor = .lane(lane)
+        lane.claimBlock()
         if !lane.hasBlock {
             lane.dispatch(at: now())
             effects.dispatch = lane
@@ -331,7 +353,8 @@ extension WaiterQueue {
     /// not each time: thousands of blocks hold up the successor's, and if that made all of them come again, the value
     /// would do little else from then on.
     private mutating func giveUpLateBlocks(holder: UInt64, _ effects: inout Effects) {
-        guard case .lane(let lane) = successor, mayGiveUp(lane) else { return }
+        // The timer fires in time, and the clock is not asked before.
+        guard !timerIsRunning, case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
         guard lane.isLate(at: time, holder: holder, policy) else { return }
         successor = nil
@@ -339,10 +362,11 @@ extension WaiterQueue {
         var late: [Lane] = []
         lanes.forEach { lane in
             if lane.isLate(at: time, holder: holder, policy) {
-                if lane.isPresent { lane.leave() } else { late.append(lane) }
+                if lane.isPresent { lane.leave() } else { lane.claimBlock() }
+                if lane.hasBlock { late.append(lane) }
             }
             if lane.hasBlock || !probesAll { return }
-            lane.dispatch(at: time)
+            lane.dispatchProbe(at: time)
             effects.probes.append(lane)
         }
         if probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
@@ -363,7 +387,7 @@ extension Optional<WaiterQueue.Successor> {
     fileprivate func `is`(_ command: PendingCommand) -> Bool {
         switch self {
         case .thread(let thread): thread === command
-        case .lane(let lane): unsafe lane === command.lane
+        case .lane(let lane): command.runs(in: lane)
         case nil: false
         }
     }

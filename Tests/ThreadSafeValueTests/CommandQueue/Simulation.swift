@@ -30,7 +30,7 @@ struct Simulation {
     /// The highest of those in line that came first; lanes that are late have no place.
     private var front: PendingCommand? {
         let inLine = waiting.filter { command in
-            unsafe command.lane?.isOverdue != true
+            command.lane?.isOverdue != true
         }
         return inLine.first { command in inLine.allSatisfy { $0.priority <= command.priority } }
     }
@@ -99,8 +99,8 @@ struct Simulation {
     private mutating func laneArrives(_ random: inout SeededRandom) throws {
         guard !dispatched.isEmpty else { return }
         let lane = dispatched.remove(at: .random(in: dispatched.indices, using: &random))
-        guard waiters.arrives(lane) else { return }
-        if turnIsFree, let command = waiters.front, unsafe command.lane === lane {
+        guard lane.blockIsNeeded(), waiters.arrives(lane) else { return }
+        if turnIsFree, let command = waiters.front, command.lane === lane {
             try take(command)
             if Bool.random(using: &random) {
                 waiters.pause(lane, on: 0)
@@ -163,7 +163,7 @@ struct Simulation {
 }
 
 extension PendingCommand {
-    fileprivate var isThread: Bool { unsafe lane == nil }
+    fileprivate var isThread: Bool { lane == nil }
 }
 
 extension WaiterQueue {

@@ -122,7 +122,7 @@ struct WaiterQueueTests {
             waiters.append(.lowest, for: .global(qos: .utility)),
             waiters.append(.lowest, for: DispatchQueue(label: "another")),
         ]
-        let lanes = commands.map { command in unsafe ObjectIdentifier(command.lane!) }
+        let lanes = commands.map { command in ObjectIdentifier(command.lane!) }
         #expect(lanes[0] == lanes[2])
         #expect(Set(lanes).count == 3)
         for command in commands { waiters.remove(command) }
@@ -189,7 +189,7 @@ struct WaiterQueueTests {
         (policy.keeping, policy.keepingLimit) = (0, 0)
         var waiters = WaiterQueue(policy: policy)
         let commands = (0..<2).map { waiters.append(.medium, for: DispatchQueue(label: "\($0)")) }
-        let lane = unsafe commands[0].lane!
+        let lane = commands[0].lane!
         var effects = WaiterQueue.Effects()
         waiters.chooseSuccessor(holder: 0, &effects)
         #expect(effects.dispatch === lane)

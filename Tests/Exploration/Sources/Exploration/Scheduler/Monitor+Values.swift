@@ -43,7 +43,7 @@ extension Monitor {
             unsafe storage.withUnsafeMutablePointerToElements { state in
                 guard unsafe CommandQueueState.lock(state).pointee.holder == nil else { return }
                 let turn = unsafe TurnWord(bits: state.pointee.word.bits)
-                let summary = unsafe state.pointee.waiters.summary(holder: turn.holder)
+                let summary = unsafe state.pointee.waiters.summary(holder: turn.holder).turn
                 if turn != summary {
                     world.fail("the word of value \(number) says \(turn.text), but its line \(summary.text)")
                 }
