@@ -26,7 +26,7 @@ package final class PendingCommand: @unchecked Sendable {
     package let parker: Parker?
 
     /// The lane of the target queue, which the line keeps as long as the command is in it; `nil` for a thread.
-    private let laneLink: Unmanaged<Lane>?
+    @exclusivity(unchecked) private var laneLink: Unmanaged<Lane>?
 
     /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
     ///
@@ -47,10 +47,10 @@ package final class PendingCommand: @unchecked Sendable {
     }
 
     /// A command for a target queue.
-    package init(_ priority: CommandPriority, in lane: Lane, work: @escaping Work) {
+    package init(_ priority: CommandPriority, work: @escaping Work) {
         unsafe urgency = priority
         parker = nil
-        unsafe laneLink = .passUnretained(lane)
+        unsafe laneLink = nil
         unsafe self.work = work
     }
 }
@@ -83,7 +83,8 @@ extension PendingCommand {
     package var priority: CommandPriority { unsafe urgency }
 
     /// The line takes the command in.
-    func append(at time: UInt64) {
+    func append(to lane: Lane? = nil, at time: UInt64) {
+        unsafe laneLink = lane.map { unsafe .passUnretained($0) }
         unsafe arrival = time
     }
 

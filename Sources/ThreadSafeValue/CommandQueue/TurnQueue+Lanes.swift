@@ -22,12 +22,16 @@ extension TurnQueue {
         evenIfFull: Bool = false,
         work: @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        update { waiters, _ in
-            if waiters.isFull, !evenIfFull { return .failure(.commandQueueFull) }
-            let command = waiters.append(priority, for: target, work: work)
-            submitters.store(submitters.load() | Submitter.currentBits)
-            return .success(CommandHandle(.init(command: command, reference: weakReference())))
+        let command = PendingCommand(priority, work: work)
+        let submitter = Submitter.currentBits
+        let isAccepted = update { waiters, _ in
+            if waiters.isFull, !evenIfFull { return false }
+            waiters.append(command, for: target)
+            submitters.store(submitters.load() | submitter)
+            return true
         }
+        if !isAccepted { return .failure(.commandQueueFull) }
+        return .success(CommandHandle(.init(command: command, reference: weakReference())))
     }
 
     /// Takes a command out of its lane, unless it has begun.
@@ -150,6 +154,7 @@ extension TurnQueue {
     private func takeNext(of lane: Lane, _ batch: borrowing Batch) -> Next {
         let isAwaited = batch.isAwaited
         let count = batch.count
+        if isAwaited, count < policy.batch, freeTurnForSuccessor() { return .pause }
         return update { waiters, effects in
             let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: count)
@@ -160,6 +165,15 @@ extension TurnQueue {
             let pauses = mayGoOn && (isAwaited || front == nil)
             if pauses { waiters.pause(lane, on: TurnWord.currentThread) } else { waiters.leave(lane) }
             return pauses ? .pause : .leave
+        }
+    }
+
+    /// Frees the turn of a lane that is its own successor, without the lock of the line.
+    private func freeTurnForSuccessor() -> Bool {
+        while true {
+            let seen = turn
+            if !seen.hasSuccessor { return false }
+            if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return true }
         }
     }
 

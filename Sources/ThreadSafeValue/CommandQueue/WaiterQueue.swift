@@ -14,7 +14,7 @@ package import Dispatch
 /// - (progress) If the turn is free, somebody waits and the value is not suspended, there is a successor, and it is on
 ///   its way: a thread that was woken, or a lane that has a block.
 /// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer
-///   runs, unless the lane has the turn.
+///   runs.
 package struct WaiterQueue {
     /// Who takes the turn next. It does not have it: a more urgent command that comes first may take it.
     package enum Successor {
@@ -163,21 +163,13 @@ extension WaiterQueue {
     }
 
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
-    ///
-    /// - Returns: The command.
-    package mutating func append(
-        _ priority: CommandPriority,
-        for target: DispatchQueue,
-        work: @escaping PendingCommand.Work
-    ) -> PendingCommand {
+    package mutating func append(_ command: PendingCommand, for target: DispatchQueue) {
         let lane = lane(for: target)
-        let command = PendingCommand(priority, in: lane, work: work)
         // In a backlog the clock is not asked: an older arrival only ends barging earlier.
-        command.append(at: nextArrival(lane.isEmpty ? now() : 0))
+        command.append(to: lane, at: nextArrival(lane.isEmpty ? now() : 0))
         lane.append(command)
         laneCommandCount += 1
         lanes.update(lane)
-        return command
     }
 
     /// Takes a command out of the line.
@@ -277,7 +269,7 @@ extension WaiterQueue {
     package mutating func arrive(_ lane: Lane, block: UInt64, on thread: UInt64) -> Bool {
         guard lane.blockNumber == block else { return false }
         switch lane.block {
-        case .present(let start, _): lane.arrive(at: start, on: thread)
+        case .present(let start, _): lane.arrive(at: lane.hasTurn ? now() : start, on: thread)
         case .dispatched(let start):
             let time = now()
             lane.adapt(to: time - start)
@@ -318,6 +310,8 @@ extension WaiterQueue {
     package mutating func chooseSuccessor(holder: UInt64, _ effects: inout Effects) {
         // Not of a lane whose block is yet to be dispatched: time may pass while the word is exchanged in a loop.
         if effects.dispatch == nil, effects.probes.isEmpty { giveUpLateBlocks(holder: holder, &effects) }
+        // A lane that has the turn and is the successor may free it without the lock: only if the timer runs.
+        if !timerIsRunning, case .lane(let lane) = successor, lane.hasTurn(of: holder) { successor = nil }
         let front = self.front
         if let front, successor.is(front), !isSuspended {
             // On its way already.

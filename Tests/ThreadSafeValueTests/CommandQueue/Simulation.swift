@@ -169,7 +169,9 @@ extension PendingCommand {
 extension WaiterQueue {
     /// A command for a target queue that is never run.
     mutating func append(_ priority: CommandPriority, for target: DispatchQueue) -> PendingCommand {
-        append(priority, for: target) { _ in .complete(isChange: false, tell: nil) }
+        let command = PendingCommand(priority) { _ in .complete(isChange: false, tell: nil) }
+        append(command, for: target)
+        return command
     }
 
     /// A command for a target queue or of a thread, as it pleases chance.
