@@ -34,8 +34,7 @@ package final class Lane: @unchecked Sendable {
     /// The number of the latest block. One that was given up, because it stayed away, may come back later.
     package private(set) var blockNumber: UInt64 = 0
 
-    /// The queue did not start the block in time: the lane's commands have no place in line until the block arrives.
-    package private(set) var isOverdue = false
+    @exclusivity(unchecked) private var overdue = false
 
     /// How many blocks are dispatched or run, and whether the latest one was dispatched behind another: its delay is
     /// no fault of the queue.
@@ -107,6 +106,9 @@ extension Lane {
 }
 
 extension Lane {
+    /// The queue did not start the block in time: the lane's commands have no place in line until the block arrives.
+    package var isOverdue: Bool { unsafe overdue }
+
     /// Nothing is left of it to do or to wait for.
     var isIdle: Bool {
         if case .none = block { isEmpty } else { false }
@@ -157,12 +159,12 @@ extension Lane {
         if isDispatched, blockCount > 1 { isSerial = false }
         block = .present(since: time, thread: thread)
         hasTurn = false
-        isOverdue = false
+        unsafe overdue = false
     }
 
     /// The lane loses its place until its block arrives.
     func becomeOverdue() {
-        isOverdue = true
+        unsafe overdue = true
         if isBehindItself, isDispatched { isSerial = true }
     }
 

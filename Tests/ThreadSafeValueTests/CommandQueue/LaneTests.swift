@@ -48,6 +48,21 @@ struct LaneTests {
         for command in commands { waiters.remove(command) }
     }
 
+    /// As the successor it would free the turn without the lock of the line, and nobody would start the timer.
+    @Test("A lane that has the turn is the successor only while the timer runs")
+    func ownSuccessor() throws {
+        var waiters = WaiterQueue(policy: .unbounded)
+        let (lane, queue) = try waiters.laneThatRuns(on: 7)
+        let next = waiters.append(.medium, for: queue)
+        lane.takesTurn()
+        for timerFires in [true, false] {
+            #expect(waiters.choose(timerFires: false).timer != nil)
+            _ = waiters.choose(turnIsFree: false, timerFires: timerFires)
+            #expect((waiters.successor != nil) != timerFires)
+        }
+        waiters.remove(next)
+    }
+
     @Test("A block that pauses is waited for from then on, however long it has run")
     func pausing() throws {
         let policy = HandoffPolicy.unbounded
