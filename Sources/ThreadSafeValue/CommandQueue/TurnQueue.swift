@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// The turn of a command queue and the line for it, whatever the value is: all that is not on the fast path.
 ///
 /// Not generic, because the compiler specialises nothing here for the type of a value: each step would have to look up
@@ -59,4 +61,273 @@ extension TurnQueue {
     func observe(_ isObserved: Bool) {
         update { waiters, _ in waiters.isObserved = isObserved }
     }
+}
+
+// How the turn goes from one to the next, when the fast path of `perform` does not do. `TurnWord.admission` and
+// `WaiterQueue` decide; this reads, exchanges and performs.
+
+extension TurnQueue {
+    var turn: TurnWord { TurnWord(bits: word.load()) }
+
+    /// The turn in the graph of all waits.
+    var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: owner.valueType) }
+
+    /// Changes the line under its lock, chooses the successor, publishes the line in the turn word, and then performs
+    /// what follows.
+    ///
+    /// - Parameter change: Says in the effects whether the turn of the caller is to be freed in the same exchange.
+    /// - Returns: What `change` returned.
+    func update<Answer>(_ change: (inout WaiterQueue, inout WaiterQueue.Effects) -> Answer) -> Answer {
+        var effects = WaiterQueue.Effects()
+        let answer = withWaiters { waiters in
+            defer { publish(&waiters, &effects) }
+            return change(&waiters, &effects)
+        }
+        effects.wake?.wake()
+        if let lane = effects.dispatch { dispatch(lane) }
+        if !effects.probes.isEmpty { effects.probes.forEach(dispatch) }
+        if let time = effects.timer { TimerThread.shared.set(time, for: weakReference()) }
+        return answer
+    }
+
+    private func dispatch(_ lane: Lane) {
+        let number = lane.blockNumber
+        nonisolated(unsafe) let owner = owner
+        lane.target.async { unsafe withExtendedLifetime(owner) { drain(lane, block: number) } }
+    }
+
+    // Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was
+    // read.
+    private func publish(_ waiters: inout WaiterQueue, _ effects: inout WaiterQueue.Effects) {
+        while true {
+            let seen = turn
+            let holder = effects.freesTurn ? 0 : seen.holder
+            waiters.chooseSuccessor(holder: holder, &effects)
+            let (next, deadline) = waiters.summary(holder: holder)
+            let isNewDeadline = bargingDeadline.load() != deadline.bits
+            if isNewDeadline { bargingDeadline.store(deadline.bits) }
+            if waiters.laneCommandCount == 0, submitters.load() != 0 { submitters.store(0) }
+            // Who sees the word sees the deadline that belongs to it.
+            if next == seen, !isNewDeadline { return }
+            if word.exchange(seen.bits, for: next.bits) { return }
+        }
+    }
+
+    /// Takes a free turn for a command that is the front, on the calling thread. Take it out of the line then.
+    func claimTurn(for command: PendingCommand, in waiters: borrowing WaiterQueue) -> Bool {
+        while waiters.front === command, !waiters.isSuspended {
+            let seen = turn
+            guard seen.isFree else { return false }
+            if word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits) { return true }
+        }
+        return false
+    }
+}
+
+// Giving the turn back.
+
+extension TurnQueue {
+    /// Gives back a turn for which somebody waits, or that of a value that somebody listens to.
+    @usableFromInline
+    func giveTurnBack(afterChange isChange: Bool) {
+        giveTurnBackToTell(afterChange: isChange)?.deliver()
+    }
+
+    /// Gives back the turn of the caller.
+    ///
+    /// - Returns: What tells those who listen, when the caller has given all its turns back.
+    func giveTurnBackToTell(afterChange isChange: Bool) -> Batch.Delivery? {
+        // A listener that comes after this look is behind the command.
+        let delivery = isChange && turn.isObserved ? owner.recordChange() : nil
+        freeTurn()
+        return delivery
+    }
+
+    /// Frees the turn of the caller.
+    func freeTurn() {
+        while true {
+            let seen = turn
+            if seen.needsSuccessor {
+                return update { _, effects in effects.freesTurn = true }
+            }
+            if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return }
+        }
+    }
+
+    /// The turn of the caller stays with its command when the thread goes on to something else.
+    func moveTurn(to holder: UInt64) {
+        while true {
+            let seen = turn
+            if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return }
+        }
+    }
+
+    /// Lets commands wait, once the running one is complete.
+    func suspend() {
+        update { waiters, _ in waiters.suspensions += 1 }
+    }
+
+    /// Takes back one `suspend()`.
+    ///
+    /// - Returns: Whether there was one.
+    func resume() -> Bool {
+        update { waiters, _ in
+            defer { waiters.suspensions = max(waiters.suspensions - 1, 0) }
+            return waiters.isSuspended
+        }
+    }
+}
+
+// Taking the turn on the calling thread.
+
+/// What a newcomer finds.
+enum Attempt {
+    case taken
+    case busy
+    case refused(QueueSafeValueError)
+}
+
+extension TurnQueue {
+    /// Takes the turn on the calling thread, if that is possible in time.
+    ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn.
+    ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks.
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    @usableFromInline
+    func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        takeTurn(priority, until: Deadline(after: timeout))
+    }
+
+    /// Takes the turn on the calling thread, if that is possible in time.
+    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        let failure: QueueSafeValueError? =
+            switch tryToTakeTurn(priority, deadline == .passed ? .none : spinning) {
+            case .taken: nil
+            case .refused(let failure): failure
+            case .busy where deadline == .passed: .timedOut
+            case .busy: waitInLine(priority, until: deadline.time)
+            }
+        return failure?.reported(for: owner.valueType, "wait.\(priority)Priority")
+    }
+
+    /// Looks a few times whether a newcomer may take the turn.
+    ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn.
+    ///   - backoff: The pauses between the looks.
+    ///   - inTask: Whether a task asks, which can wait for a closure of its own thread: that may have started it in place.
+    /// - Returns: What it found.
+    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
+        let thread = TurnWord.currentThread
+        var backoff = backoff
+        while true {
+            let seen = turn
+            if seen.holder == thread && !inTask || isHeldByThisTask(seen) { return .refused(.reentrantCommand) }
+            switch seen.admission(of: priority) {
+            case .take:
+                if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
+                continue
+            case .barge where mayBarge(priority):
+                let before = deadline
+                guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
+                // After the exchange: a thread may be held up before it for as long as it takes. And both: the front
+                // may change.
+                let time = now()
+                if before.allows(priority, at: time), deadline.allows(priority, at: time) { return .taken }
+                update { waiters, effects in
+                    waiters.endBarging()
+                    effects.freesTurn = true
+                }
+            case .barge, .spin: if !backoff.pause() { return .busy }
+            case .queue: return .busy
+            }
+        }
+    }
+
+    private var deadline: BargingDeadline { BargingDeadline(bits: bargingDeadline.load()) }
+
+    /// Whether a newcomer may barge past its equals, if it is in time.
+    private func mayBarge(_ priority: CommandPriority) -> Bool {
+        guard deadline.isOf(priority) else { return false }
+        // No thread or task before its own commands. A shared bit only makes a newcomer stand in line.
+        let submitters = self.submitters.load()
+        return submitters == 0 || submitters & Submitter.currentBits == 0
+    }
+
+    /// Whether the command is part of an async body that has the turn.
+    private func isHeldByThisTask(_ seen: TurnWord) -> Bool {
+        seen.isHeldByTask && TaskBody.current?.isPart(of: seen.holder) == true
+    }
+
+    /// Stands in line and parks until the turn is there, or the time is up.
+    private func waitInLine(_ priority: CommandPriority, until deadline: UInt64) -> QueueSafeValueError? {
+        let command = ThreadWaiter.current
+        command.reuse(for: priority)
+        let thread = TurnWord.currentThread
+        let body = TaskBody.current
+        update { waiters, effects in waiters.append(command, on: thread, &effects) }
+        // A wait that ends is in no circle for ever.
+        if deadline == .max {
+            let delay = policy.circleDelay
+            if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
+            while WaitGraph.shared.begin(for: resource, thread: thread, body: body, if: { command.isWaiting }) == nil {
+                command.parker!.park()
+                // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that
+                // of the line.
+                WaitGraph.shared.end(for: resource, thread: thread, body: body)
+                if takeTurn(woken: command, orLeave: false) { return command.cancellation }
+            }
+            return takeTurn(woken: command, orLeave: true) ? command.cancellation : .circularWait
+        }
+        if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return command.cancellation }
+        return .timedOut
+    }
+
+    /// Parks until the turn is there, or the command is cancelled.
+    ///
+    /// - Returns: Whether that is so; `false` when the time is up.
+    private func park(_ command: PendingCommand, until deadline: UInt64) -> Bool {
+        while command.parker!.park(until: deadline) {
+            if takeTurn(woken: command, orLeave: false) { return true }
+        }
+        return false
+    }
+
+    /// Takes the turn for a thread that stands in line, if it is next; if not, takes it out of the line if asked to.
+    ///
+    /// - Returns: Whether it has the turn, or was cancelled.
+    private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
+        lookForTurn(leaves ? .none : spinning) { waiters, _, mayLookAgain in
+            if !command.isWaiting { return true }
+            let isTaken = claimTurn(for: command, in: waiters)
+            if !isTaken, mayLookAgain, waiters.successorLooks(command) { return nil }
+            waiters.successorGoes(command)
+            if isTaken || leaves { waiters.remove(command) }
+            return isTaken
+        }
+    }
+
+    /// Looks at the line until `look` answers, with pauses in which the thread that has the turn may give it back.
+    func lookForTurn<Answer>(
+        _ backoff: Backoff,
+        _ look: (inout WaiterQueue, inout WaiterQueue.Effects, _ mayLookAgain: Bool) -> Answer?
+    ) -> Answer {
+        var backoff = backoff
+        while true {
+            let mayLookAgain = !backoff.isOver
+            if let answer = update({ look(&$0, &$1, mayLookAgain) }) { return answer }
+            while backoff.pause(), !turn.isFree {}
+        }
+    }
+}
+
+extension PendingCommand {
+    /// Why a thread that is not in line any more has no turn.
+    fileprivate var cancellation: QueueSafeValueError? { isWaiting ? nil : .cancelled }
+}
+
+extension TurnQueue {
+    /// The pauses of a thread that looks for a turn which another running thread has.
+    var spinning: Backoff { Backoff(spins: policy.spins, yields: 0) }
 }
