@@ -196,17 +196,25 @@ extension TurnQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        takeTurn(priority, until: Deadline(after: timeout))
+        // The clock is asked only if the first looks were in vain, a moment later.
+        takeTurn(priority, waits: timeout > 0, until: Deadline(after: timeout))
     }
 
-    /// Takes the turn on the calling thread, if that is possible in time.
     func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        takeTurn(priority, waits: deadline != .passed, until: deadline)
+    }
+
+    private func takeTurn(
+        _ priority: CommandPriority,
+        waits: Bool,
+        until deadline: @autoclosure () -> Deadline
+    ) -> QueueSafeValueError? {
         let failure: QueueSafeValueError? =
-            switch tryToTakeTurn(priority, deadline == .passed ? .none : spinning) {
+            switch tryToTakeTurn(priority, waits ? spinning : .none) {
             case .taken: nil
             case .refused(let failure): failure
-            case .busy where deadline == .passed: .timedOut
-            case .busy: waitInLine(priority, until: deadline.time)
+            case .busy where !waits: .timedOut
+            case .busy: waitInLine(priority, until: deadline().time)
             }
         return failure?.reported(for: owner.valueType, "wait.\(priority)Priority")
     }
