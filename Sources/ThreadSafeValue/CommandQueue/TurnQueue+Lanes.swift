@@ -154,7 +154,7 @@ extension TurnQueue {
     private func takeNext(of lane: Lane, _ batch: borrowing Batch) -> Next {
         let isAwaited = batch.isAwaited
         let count = batch.count
-        if isAwaited, count < policy.batch, freeTurnForSuccessor() { return .pause }
+        if isAwaited, freeTurnForSuccessor() { return .pause }
         return update { waiters, effects in
             let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: count)

@@ -119,13 +119,15 @@ extension AsyncCommands {
         newValue: Value,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
-        // Holds the old value after the exchange, until the command goes away: without the turn.
+        // Holds the old value after the exchange, until the command goes away: without the turn. And no copy of the new
+        // one is left, which would make the next change copy it.
         var exchanged = newValue
         return submit(orFail: commandClosure) { turn in
             switch turn {
             case .success(let storage):
+                let tell = commandClosure.map { [exchanged] tell in { tell(.success(exchanged)) } }
                 unsafe swap(&CommandQueue(of: storage).value.pointee, &exchanged)
-                return .complete(isChange: true, tell: commandClosure.map { tell in { tell(.success(newValue)) } })
+                return .complete(isChange: true, tell: tell)
             case .failure(let error): return .refused(error, commandClosure)
             }
         }

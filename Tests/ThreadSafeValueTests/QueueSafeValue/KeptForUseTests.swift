@@ -182,6 +182,26 @@ struct KeptForUseTests {
         withExtendedLifetime((handle, silent)) {}
     }
 
+    /// If the command kept a copy, the next change in place would copy the value, however large it is.
+    @Test("The value that a command sets is kept by nobody else", arguments: [false, true])
+    func set(isTold: Bool) throws {
+        final class Box: Sendable {}
+        let value = QueueSafeValue(value: Box())
+        let queue = DispatchQueue(label: "target")
+        let answers = Log<Bool>()
+        let end = Door()
+        value.suspend()
+        let commands = value.async(performIn: queue).lowestPriority
+        if isTold { commands.set(newValue: Box()) { _ in } } else { commands.set(newValue: Box()) }
+        commands.set { box in
+            answers.add(isKnownUniquelyReferenced(&box))
+            end.open()
+        }
+        value.resume()
+        try inTime { end.waitUntilOpen() }
+        #expect(answers.entries == [true])
+    }
+
     /// Lets an owner submit a command of which it keeps the handle, as programs do to cancel it, and lets go of the
     /// owner.
     private func expectNothingKept(_ use: @escaping @Sendable (CommandOwner) throws -> Void) throws {
