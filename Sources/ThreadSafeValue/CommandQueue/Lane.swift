@@ -55,19 +55,22 @@ package final class Lane: @unchecked Sendable {
     /// Where it stands in the `LaneHeap`, if it does.
     var place: Int?
 
-    /// The `Probe`, which the block and the line exchange.
-    private let probe: AtomicWord
+    /// Two words: the `Probe`, which the block and the line exchange; and when the block last freed the turn without
+    /// the lock of the line, in nanoseconds of `now()`.
+    private let words: UnsafeMutablePointer<AtomicWord.Storage>
+
+    /// Whether a block was ever dispatched to see whether the queue stands still.
+    private(set) var wasProbed = false
 
     package init(target: DispatchQueue) {
         self.target = target
         identity = target.identity
-        let word = UnsafeMutablePointer<AtomicWord.Storage>.allocate(capacity: 1)
-        unsafe word.initialize(to: AtomicWord.zero)
-        unsafe probe = AtomicWord(word)
+        unsafe words = .allocate(capacity: 2)
+        unsafe words.initialize(repeating: AtomicWord.zero, count: 2)
     }
 
     deinit {
-        unsafe probe.storage.deallocate()
+        unsafe words.deallocate()
     }
 }
 
@@ -84,8 +87,11 @@ extension Lane {
         static var answered: UInt64 { 2 }
     }
 
+    private var probe: AtomicWord { unsafe AtomicWord(words) }
+
     func dispatchProbe(at time: UInt64) {
         dispatch(at: time)
+        wasProbed = true
         probe.store(Probe.pending)
     }
 
@@ -134,9 +140,19 @@ extension Lane {
         switch block {
         case .none: time &+ keeping(policy)
         case .dispatched(let start): start &+ keeping(policy)
-        case .present(let start, _): start &+ policy.keeping
+        case .present(let start, _): pause(since: start) &+ policy.keeping
         }
     }
+
+    private var freed: AtomicWord { unsafe AtomicWord(words + 1) }
+
+    /// The block is about to free the turn without the lock of the line.
+    package func freesTurn(at time: UInt64) {
+        freed.store(time)
+    }
+
+    /// Since when a block that is present has not held the turn.
+    private func pause(since time: UInt64) -> UInt64 { max(time, freed.load()) }
 
     /// Whether a command of the lane has the turn, given who does. Not after a manual command was left to its `done`.
     func hasTurn(of holder: UInt64) -> Bool { hasTurn && isBlocked(on: holder) }
@@ -151,6 +167,11 @@ extension Lane {
         blockCount += 1
         blockNumber += 1
         block = .dispatched(at: time)
+    }
+
+    /// The block, which is present, comes again.
+    func arriveAgain(on thread: UInt64) {
+        if case .present(let start, _) = block { arrive(at: pause(since: start), on: thread) }
     }
 
     /// The block runs, and has the turn or looks for it.

@@ -154,7 +154,7 @@ extension TurnQueue {
     private func takeNext(of lane: Lane, _ batch: borrowing Batch) -> Next {
         let isAwaited = batch.isAwaited
         let count = batch.count
-        if isAwaited, freeTurnForSuccessor() { return .pause }
+        if isAwaited, freeTurn(for: lane) { return .pause }
         return update { waiters, effects in
             let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: count)
@@ -169,7 +169,9 @@ extension TurnQueue {
     }
 
     /// Frees the turn of a lane that is its own successor, without the lock of the line.
-    private func freeTurnForSuccessor() -> Bool {
+    private func freeTurn(for lane: Lane) -> Bool {
+        if !turn.hasSuccessor { return false }
+        lane.freesTurn(at: now())
         while true {
             let seen = turn
             if !seen.hasSuccessor { return false }

@@ -269,7 +269,7 @@ extension WaiterQueue {
     package mutating func arrive(_ lane: Lane, block: UInt64, on thread: UInt64) -> Bool {
         guard lane.blockNumber == block else { return false }
         switch lane.block {
-        case .present(let start, _): lane.arrive(at: lane.hasTurn ? now() : start, on: thread)
+        case .present: lane.arriveAgain(on: thread)
         case .dispatched(let start):
             let time = now()
             lane.adapt(to: time - start)
@@ -352,6 +352,8 @@ extension WaiterQueue {
         let time = now()
         guard lane.isLate(at: time, holder: holder, policy) else { return }
         successor = nil
+        // If it is present, its queue moves, which says nothing of the others.
+        let probes = lane.isDispatched
         let probesAll = time >= nextProbe
         var late: [Lane] = []
         lanes.forEach { lane in
@@ -359,11 +361,11 @@ extension WaiterQueue {
                 if lane.isPresent { lane.leave() } else { lane.claimBlock() }
                 if lane.hasBlock { late.append(lane) }
             }
-            if lane.hasBlock || !probesAll { return }
+            if lane.hasBlock || !probes || lane.wasProbed && !probesAll { return }
             lane.dispatchProbe(at: time)
             effects.probes.append(lane)
         }
-        if probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
+        if probes, probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
         for lane in late where mayGiveUp(lane) { giveUp(lane) }
     }
 

@@ -56,6 +56,24 @@ extension MainActorCommands {
         commands.get(onMainQueue(commandClosure))
     }
 
+    /// Reads the value in a closure and keeps it to the command until `done` is called, on any thread.
+    ///
+    /// - Parameters:
+    ///   - commandClosure: Called once on the main actor with the value, or with why there is none, and `done`.
+    ///   - completion: Called once on the main actor after the command, with the value or why the command failed.
+    /// - Returns: A handle, to cancel the command.
+    @discardableResult
+    public func get(
+        _ commandClosure:
+            @escaping @MainActor (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void,
+        completion: (@MainActor (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
+    ) -> CommandHandle {
+        commands.get(
+            { result, done in MainActor.assumeIsolated { commandClosure(result, done) } },
+            completion: completion.map(onMainQueue)
+        )
+    }
+
     /// Replaces the value.
     ///
     /// - Parameters:

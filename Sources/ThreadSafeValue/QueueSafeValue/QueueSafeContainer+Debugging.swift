@@ -22,6 +22,11 @@ extension QueueSafeValue: CustomReflectable {}
 extension QueueSafeSyncedValue: CustomReflectable {}
 extension QueueSafeAsyncedValue: CustomReflectable {}
 
+extension SubmittedCommand: CustomReflectable {
+    /// A mirror of nothing: its parts are guarded by locks, and its answer may be on its way.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}
+
 extension CommandHandle: CustomReflectable {
     /// A mirror of the state. The command itself belongs to its queue.
     public var customMirror: Mirror { Mirror(self, children: ["state": state], displayStyle: .struct) }

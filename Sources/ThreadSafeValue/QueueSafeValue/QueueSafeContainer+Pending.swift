@@ -25,7 +25,8 @@ extension QueueSafeContainer {
     ///
     /// Their closures are never called, and they answer ``QueueSafeValueError/cancelled``: those for target queues
     /// there, as with ``CommandHandle/cancel()``. A command that has begun completes. One that waits for a condition
-    /// is in line only while it is about to test it; else it stays.
+    /// is in line only while it is about to test it; else it stays. Changes that are to start with the current value
+    /// stand in line for that again.
     ///
     /// - Returns: How many commands this has cancelled.
     /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.

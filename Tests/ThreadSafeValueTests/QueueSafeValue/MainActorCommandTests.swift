@@ -62,6 +62,24 @@ struct MainActorCommandTests {
         #expect(await value.async.lowestPriority.get() == .success(17))
     }
 
+    @Test func `A value that is read there may be kept until done is called`() async {
+        let screen = Screen()
+        let value = QueueSafeValue(value: 1)
+        await withCheckedContinuation { continuation in
+            value.asyncOnMainActor.lowestPriority.get { result, done in
+                _ = screen.show("read \(result)")
+                DispatchQueue.global().async {
+                    #expect(value.wait(timeout: .seconds(0)).lowestPriority.get() == .failure(.timedOut))
+                    done()
+                }
+            } completion: { result in
+                _ = screen.show("told \(result)")
+                continuation.resume()
+            }
+        }
+        #expect(await screen.shown == ["read success(1)", "told success(1)"])
+    }
+
     @Test func `A command that is taken back tells so on the main actor`() async {
         let screen = Screen()
         let value = QueueSafeValue(value: 1)

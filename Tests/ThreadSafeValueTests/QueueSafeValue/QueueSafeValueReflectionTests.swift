@@ -38,6 +38,8 @@ struct QueueSafeValueReflectionTests {
         #expect(text(over).contains("started"))
         #expect(text(cancelled).contains("cancelled"))
         #expect(text([waiting]).contains("waiting"))
+        let submitted = value.async.lowestPriority.submit { $0 += 1 }
+        #expect(!text(submitted).contains("reference"))
         value.resume()
     }
 
