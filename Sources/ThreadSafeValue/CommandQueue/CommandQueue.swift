@@ -15,7 +15,7 @@ public import Dispatch
 /// - A command for a target queue waits in a `Lane`, whose block takes the turn on that queue.
 /// - A release with somebody in line chooses the front as the successor, and wakes its thread or dispatches its block,
 ///   once: while a successor is on its way, further releases wake nobody. Until it is there the turn is free: a
-///   newcomer may barge if its priority is higher than that of all who wait, or the same before the `BargingDeadline`.
+///   newcomer that is more urgent than all who wait takes it, and an equal one barges, before the `BargingDeadline`.
 ///
 /// The turn is freed in the same exchange that publishes who waits. Nobody holds it but a closure that runs, an async
 /// body, or a manual command between the end of its closure and its `done`.

@@ -8,10 +8,10 @@ package struct HandoffPolicy: Sendable {
     /// turn is free and the successor is on its way; times the number of threads that wait.
     ///
     /// Strict hand-over alone makes each contended command cost a context switch: 4,400 ns against 55 ns, measured.
-    /// Times that number, because to serve all who wait takes a change of threads for each: if the time of the last of
-    /// them is over by then, the turn is handed over for good. On two processors, eight threads took 514 ns a command
-    /// with 100 µs for all of them, 58 ns with 100 µs for each; 64 threads that hold the value for a microsecond 25 µs
-    /// and 9.
+    /// Times the number of threads, because each needs a context switch to be served: if the deadline passes before all
+    /// have had theirs, everybody stands in line from then on. On two processors, eight threads took 514 ns a command
+    /// with 100 µs for all of them, 58 ns with 100 µs for each; 64 threads that hold the value for a microsecond took
+    /// 25 µs and 9.
     package var barging: UInt64 = 100_000
 
     /// How long a free turn is kept for a target queue that has not started, while something else waits.

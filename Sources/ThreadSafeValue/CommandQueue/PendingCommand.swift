@@ -65,6 +65,7 @@ extension PendingCommand {
     /// Where a command is in its life.
     enum State {
         case waiting
+        /// Only of a target queue: the command of a thread keeps `waiting` when it has the turn.
         case started
         case cancelled
         /// Its suspended value went away.

@@ -144,7 +144,8 @@ extension CommandEnding {
     ///
     /// - Parameters:
     ///   - begin: Called under a lock, unless the command has done its work: whether it may be waited for.
-    ///   - end: Called if so, when the command has done its work, and not when the task goes on, which may be much later.
+    ///   - end: Called if so, when the command has done its work, and not when the task goes on, which may be much
+    ///     later.
     /// - Returns: The result of the command; `nil` if it is not waited for.
     func wait(
         begin: () -> Bool,

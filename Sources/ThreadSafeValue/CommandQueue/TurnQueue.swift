@@ -75,6 +75,8 @@ extension TurnQueue {
     /// Changes the line under its lock, chooses the successor, publishes the line in the turn word, and then performs
     /// what follows.
     ///
+    /// The turn word is read once more at the end: the clock that decides about barging is read after this, not in it.
+    ///
     /// - Parameter change: Says in the effects whether the turn of the caller is to be freed in the same exchange.
     /// - Returns: What `change` returned.
     func update<Answer>(_ change: (inout WaiterQueue, inout WaiterQueue.Effects) -> Answer) -> Answer {
@@ -107,7 +109,7 @@ extension TurnQueue {
             let isNewDeadline = bargingDeadline.load() != deadline.bits
             if isNewDeadline { bargingDeadline.store(deadline.bits) }
             if waiters.laneCommandCount == 0, submitters.load() != 0 { submitters.store(0) }
-            // Who sees the word sees the deadline that belongs to it.
+            // Who acquires the word sees the deadline that belongs to it, or a later one.
             if next == seen, !isNewDeadline { return }
             if word.exchange(seen.bits, for: next.bits) { return }
         }
@@ -224,7 +226,8 @@ extension TurnQueue {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - backoff: The pauses between the looks.
-    ///   - inTask: Whether a task asks, which can wait for a closure of its own thread: that may have started it in place.
+    ///   - inTask: Whether a task asks, which can wait for a closure of its own thread: that may have started it in
+    ///     place.
     /// - Returns: What it found.
     func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
         let thread = TurnWord.currentThread
@@ -239,8 +242,8 @@ extension TurnQueue {
             case .barge where mayBarge(priority):
                 let before = deadline
                 guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
-                // After the exchange: a thread may be held up before it for as long as it takes. And both: the front
-                // may change.
+                // After the exchange: a thread may be held up before it for as long as it takes. And twice: neither the
+                // front that was there before the exchange, nor one that came by then, is passed too late.
                 let time = now()
                 if before.allows(priority, at: time), deadline.allows(priority, at: time) { return .taken }
                 update { waiters, effects in
@@ -280,6 +283,7 @@ extension TurnQueue {
             let delay = policy.circleDelay
             if delay > 0, park(command, until: now() &+ delay) { return command.cancellation }
             while WaitGraph.shared.begin(for: resource, thread: thread, body: body, if: { command.isWaiting }) == nil {
+                // Whoever has cancelled it meanwhile wakes it too.
                 command.parker!.park()
                 // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that
                 // of the line.

@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What the one atomic word of a command queue says. A pure value: `CommandQueue` reads and exchanges it.
+/// What the one atomic word of a command queue says. A pure value: `TurnQueue` reads and exchanges it.
 ///
 /// ```
 /// 63 … 8  holder     who has the turn: a thread, `detached`, a `TaskBody`, or 0 when the turn is free

@@ -6,7 +6,7 @@ package import Dispatch
 
 /// The commands that wait for the turn, in order, and the successor: the decisions of the command queue.
 ///
-/// A pure struct without locks or atomics. `CommandQueue` calls it under the lock of the line, publishes `summary` in
+/// A pure struct without locks or atomics. `TurnQueue` calls it under the lock of the line, publishes `summary` in
 /// the turn word, and performs the `Effects` after the lock is free.
 ///
 /// Invariants, whenever the lock is free:
@@ -188,8 +188,8 @@ extension WaiterQueue {
 
     /// Takes the commands of a priority, or all, out of the line, which are cancelled.
     ///
-    /// - Returns: Those of threads, which are still to be marked so, and woken; and those for target queues, where their callers are to be
-    ///   told.
+    /// - Returns: Those of threads, which are still to be marked so, and woken; and those for target queues, where their
+    ///   callers are to be told.
     mutating func removeAll(
         _ priority: CommandPriority?
     ) -> (threads: [PendingCommand], others: [(target: DispatchQueue, commands: [PendingCommand])]) {

@@ -5,8 +5,8 @@
 /// The pauses of a thread that looks several times for something that another thread is about to do.
 ///
 /// They grow, because each look takes the word out of the other processor's cache: with 2 threads a command took 0.6
-/// times as long as with equal ones. At the end the thread lets others run, for the one who has the turn may wait for
-/// this very processor: with 8 threads on 2 processors a command then took 20 ns, and 140 ns when it parked at once.
+/// times as long as with equal ones. At the end the thread lets others run, if that was asked for, as the one it waits for may
+/// need this very processor: with 8 threads on 2 processors a command then took 20 ns, and 140 ns when it parked at once.
 struct Backoff {
     private var spins: Int
     private var yields: Int

@@ -6,7 +6,8 @@
 // in use.
 
 extension QueueSafeContainer {
-    /// A mirror of a copy of the value, or of a word that it is in use, by a command or as it is suspended; never waits.
+    /// A mirror of a copy of the value, or of a word that it is in use, by a command or as it is suspended; never
+    /// waits.
     public var customMirror: Mirror {
         let queue = queue
         guard case .taken = queue.tryToTakeTurn(.lowest, .none) else {
