@@ -57,10 +57,10 @@ extension CommandQueue where Value: Sendable {
         let deadline = Deadline(after: timeout)
         let (listeners, observer) = (listeners, ChangeObserver(nil))
         let timer =
-            deadline.isTime ? TimerThread.shared.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
+            deadline.isTime ? TimerThread.tasks.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
         defer {
             listeners.remove(observer)
-            if let timer { TimerThread.shared.remove(timer) }
+            if let timer { TimerThread.tasks.remove(timer) }
         }
         while true {
             let attempt: Result<Success?, QueueSafeValueError> = await performAwaited(priority, until: deadline) {

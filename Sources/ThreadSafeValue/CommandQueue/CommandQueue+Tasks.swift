@@ -174,15 +174,15 @@ extension CommandQueue where Value: Sendable {
         as submission: Submission,
         work: @escaping PendingCommand.Work
     ) {
-        let timer = deadline == .never ? nil : TimerThread.shared.set(deadline.time, for: submission)
+        let timer = deadline == .never ? nil : TimerThread.tasks.set(deadline.time, for: submission)
         let answer = submit(priority, in: awaitedTarget) { turn in
-            if let timer { TimerThread.shared.remove(timer) }
+            if let timer { TimerThread.tasks.remove(timer) }
             return work(turn)
         }
         switch answer {
         case .success(let command): submission.attach(command)
         case .failure(let failure):
-            if let timer { TimerThread.shared.remove(timer) }
+            if let timer { TimerThread.tasks.remove(timer) }
             _ = work(.failure(failure))
         }
     }

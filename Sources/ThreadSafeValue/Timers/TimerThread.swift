@@ -22,11 +22,16 @@ protocol TimerTarget: Sendable {
     func timerFired() -> Unmanaged<AnyObject>?
 }
 
-/// All timers, on one thread of their own, which starts with the first.
+/// Timers, on a thread of their own, which starts with the first.
 ///
 /// Not on a dispatch queue: the timers are there for when the pools of threads are full.
 struct TimerThread: Sendable {
-    static let shared = TimerThread()
+    /// For the lines of command queues. It runs nobody else's code, so nothing holds it up.
+    static let lines = TimerThread()
+
+    /// For what tasks wait for. To resume a task calls its executor, which may wait for a value whose line waits for
+    /// its timer.
+    static let tasks = TimerThread()
 
     private let timers = Protected(TimerHeap())
     private let parker = Parker()

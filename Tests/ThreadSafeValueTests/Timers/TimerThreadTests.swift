@@ -20,6 +20,39 @@ struct TimerThreadTests {
         #expect(answers.allSatisfy { $0 == .success(0) })
     }
 
+    /// To resume a task calls its executor on the thread of the timer, here one that waits for a while.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test("A task that is slow to go on when its time is over holds up no other value")
+    func slowExecutor() throws {
+        let answer = try inTime {
+            let value = QueueSafeValue(value: 0)
+            value.suspend()
+            let (isHeldUp, mayGoOn, end) = (Door(), Door(), Door())
+            let asked = Protected(0)
+            let executor = QueueExecutor {
+                // Before that it was asked to let the task start.
+                guard asked.write({ count in (count, count += 1).0 }) == 1 else { return }
+                isHeldUp.open()
+                mayGoOn.waitUntilOpen()
+            }
+            Task(executorPreference: executor) {
+                _ = await value.async(timeout: .milliseconds(1)).lowestPriority.get()
+                end.open()
+            }
+            isHeldUp.waitUntilOpen()
+            let other = QueueSafeValue(value: 1)
+            let queue = DispatchQueue(label: "suspended")
+            queue.suspend()
+            other.async(performIn: queue).highestPriority.set { $0 += 1 }
+            let answer = other.wait(timeout: .seconds(20)).lowestPriority.get()
+            mayGoOn.open()
+            end.waitUntilOpen()
+            queue.resume()
+            return answer
+        }
+        #expect(answer == .success(1))
+    }
+
     private func letGo(_ count: Int, _ answers: Log<Result<Int, QueueSafeValueError>>) {
         var policy = HandoffPolicy()
         (policy.keeping, policy.keepingLimit) = (400_000_000, 400_000_000)

@@ -205,7 +205,8 @@ extension DispatchQueue {
 
 /// The double of the timers of all command queues: they fire on one worker, whenever the scheduler likes.
 struct TimerThread {
-    static let shared = TimerThread()
+    static let lines = TimerThread()
+    static let tasks = TimerThread()
 
     @discardableResult
     func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
