@@ -105,6 +105,8 @@ extension Lane {
     /// A block that has not come yet is needed from now on.
     func claimBlock() {
         if probe.load() == Probe.none || probe.exchange(Probe.pending, for: Probe.none) { return }
+        // What was done before the block came is over: an exchange that fails orders nothing.
+        _ = probe.loadAcquiring()
         probe.store(Probe.none)
         leave()
         blockReturns()
