@@ -16,7 +16,7 @@ let package = Package(
             name: "Exploration",
             dependencies: ["CFiber"],
             exclude: [
-                "Subject/Primitives/AtomicWord.swift", "Subject/Timers/TimerThread.swift",
+                "Subject/Primitives/AtomicWord.swift", "Subject/Timers/TimerThreads.swift",
                 "Subject/CommandQueue/ThreadWaiter.swift",
                 "Subject/QueueSafeValue/QueueSafeContainer+Changes.swift",
             ],

@@ -64,28 +64,25 @@ extension CommandHandle {
     /// - Complexity: O(log number of target queues that have commands).
     @discardableResult
     public func cancel() -> Bool {
-        end(.cancelled) { $0.dropWork() }.isEnded
+        end(.cancelled)
     }
 
     /// Takes the command out, unless it has started, and tells its caller why.
     ///
-    /// - Parameters:
-    ///   - error: What the caller gets.
-    ///   - letGo: Called with the command, whose closure nobody needs any more.
-    /// - Returns: Whether this has ended it, and its queue. The reference may be the last one.
-    func end(
-        _ error: QueueSafeValueError,
-        _ letGo: (PendingCommand) -> Void
-    ) -> (isEnded: Bool, queue: AnyObject?) {
-        guard let accepted, let queue = accepted.reference.queue else { return (false, nil) }
-        guard let target = queue.turns.cancel(accepted.command) else { return (false, queue) }
-        let tell = accepted.command.refusal(error)
-        if let tell {
-            let told = Told(tell: tell)
-            target.async { told.tell() }
+    /// - Parameter error: What the caller gets.
+    /// - Returns: Whether this has ended it.
+    @discardableResult
+    func end(_ error: QueueSafeValueError) -> Bool {
+        guard let accepted, let queue = accepted.reference.queue else { return false }
+        return withExtendedLifetime(queue) {
+            guard let target = queue.turns.cancel(accepted.command) else { return false }
+            if let tell = accepted.command.refusal(error) {
+                let told = Told(tell: tell)
+                target.async { told.tell() }
+            }
+            accepted.command.dropWork()
+            return true
         }
-        letGo(accepted.command)
-        return (true, queue)
     }
 
     // A closure that AsyncCommands made of `Sendable` ones.

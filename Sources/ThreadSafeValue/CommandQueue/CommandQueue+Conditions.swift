@@ -57,10 +57,10 @@ extension CommandQueue where Value: Sendable {
         let deadline = Deadline(after: timeout)
         let (listeners, observer) = (listeners, ChangeObserver(nil))
         let timer =
-            deadline.isTime ? TimerThread.tasks.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
+            deadline.isTime ? TimerThreads.shared.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
         defer {
             listeners.remove(observer)
-            if let timer { TimerThread.tasks.remove(timer) }
+            if let timer { TimerThreads.shared.remove(timer) }
         }
         while true {
             let attempt: Result<Success?, QueueSafeValueError> = await performAwaited(priority, until: deadline) {
@@ -90,8 +90,7 @@ extension CommandQueue where Value: Sendable {
 private struct Alarm: TimerTarget {
     let wake: @Sendable () -> Void
 
-    func timerFired() -> Unmanaged<AnyObject>? {
+    func timerFired() {
         wake()
-        return nil
     }
 }

@@ -174,15 +174,15 @@ extension CommandQueue where Value: Sendable {
         as submission: Submission,
         work: @escaping PendingCommand.Work
     ) {
-        let timer = deadline == .never ? nil : TimerThread.tasks.set(deadline.time, for: submission)
+        let timer = deadline == .never ? nil : TimerThreads.shared.set(deadline.time, for: submission)
         let answer = submit(priority, in: awaitedTarget) { turn in
-            if let timer { TimerThread.tasks.remove(timer) }
+            if let timer { TimerThreads.shared.remove(timer) }
             return work(turn)
         }
         switch answer {
         case .success(let command): submission.attach(command)
         case .failure(let failure):
-            if let timer { TimerThread.tasks.remove(timer) }
+            if let timer { TimerThreads.shared.remove(timer) }
             _ = work(.failure(failure))
         }
     }
@@ -292,37 +292,26 @@ extension Submission {
             state.command = command
             return state.ending
         }
-        if let ending { _ = command.end(ending) { $0.dropWork() } }
+        if let ending { command.end(ending) }
     }
 
     /// Takes the command out of the line, unless it has begun.
     ///
-    /// - Parameters:
-    ///   - ending: What the task gets.
-    ///   - letGo: Called with the command, whose closure nobody needs any more.
-    /// - Returns: Whether this has ended it, and its queue. The reference may be the last one.
+    /// - Parameter ending: What the task gets.
+    /// - Returns: Whether this has ended it.
     @discardableResult
-    func end(
-        _ ending: QueueSafeValueError,
-        _ letGo: (PendingCommand) -> Void = { $0.dropWork() }
-    ) -> (isEnded: Bool, queue: AnyObject?) {
+    func end(_ ending: QueueSafeValueError) -> Bool {
         let command = state.write { state in
             if state.ending == nil { state.ending = ending }
             return state.command
         }
-        return command?.end(ending, letGo) ?? (false, nil)
+        return command?.end(ending) ?? false
     }
 }
 
 extension Submission: TimerTarget {
-    // Not inlined, so that the caller has no other reference to the queue.
-    @inline(never)
-    func timerFired() -> Unmanaged<AnyObject>? {
-        let (_, queue) = end(.timedOut) { command in
-            // What goes away may run any code.
-            DispatchQueue.global().async { command.dropWork() }
-        }
-        return unsafe queue.map { unsafe .passRetained($0) }
+    func timerFired() {
+        end(.timedOut)
     }
 }
 

@@ -54,11 +54,8 @@ extension QueueReference {
 }
 
 extension QueueReference: TimerTarget {
-    // Not inlined, so that the caller has no other reference to the queue.
-    @inline(never)
-    func timerFired() -> Unmanaged<AnyObject>? {
-        guard let queue else { return nil }
-        queue.turns.timerFired()
-        return unsafe .passRetained(queue)
+    func timerFired() {
+        guard let queue else { return }
+        withExtendedLifetime(queue) { queue.turns.timerFired() }
     }
 }

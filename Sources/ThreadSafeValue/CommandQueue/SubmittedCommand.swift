@@ -44,7 +44,7 @@ extension SubmittedCommand {
             if let result { return result }
             let failure = isInside(body) ? QueueSafeValueError.reentrantCommand : .circularWait
             // One that has begun goes on, and waits for this task; one that has left in another way has its own answer.
-            let isEnded = submission.end(failure).isEnded
+            let isEnded = submission.end(failure)
             if !isEnded, ending.isRecorded || submission.hasLeft { return await ending.wait() }
             failure.reported(for: queue.valueType, "a submitted command that is awaited")
             return isEnded ? await ending.wait() : .failure(failure)
@@ -64,7 +64,7 @@ extension SubmittedCommand {
     /// - Returns: `true` if this call cancelled the command; `false` if it had started or was over before.
     @discardableResult
     public func cancel() -> Bool {
-        submission.end(.cancelled).isEnded
+        submission.end(.cancelled)
     }
 }
 

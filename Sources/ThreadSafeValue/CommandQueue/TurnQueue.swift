@@ -88,7 +88,7 @@ extension TurnQueue {
         effects.wake?.wake()
         if let lane = effects.dispatch { dispatch(lane) }
         if !effects.probes.isEmpty { effects.probes.forEach(dispatch) }
-        if let time = effects.timer { TimerThread.lines.set(time, for: weakReference()) }
+        if let time = effects.timer { TimerThreads.shared.set(time, for: weakReference()) }
         return answer
     }
 

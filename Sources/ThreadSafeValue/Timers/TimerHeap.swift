@@ -47,15 +47,18 @@ extension TimerHeap {
         for timer in all where !timer.isOver { insert(timer) }
     }
 
-    /// Takes out the timers of a time and those before.
-    mutating func takeDue(at time: UInt64) -> [Timer] {
-        var due: [Timer] = []
+    /// Takes out the first timer, if its time has come.
+    mutating func takeFirst(dueAt time: UInt64) -> Timer? {
         while let first, first.time <= time {
             removeFirst()
-            if first.isOver { removedCount -= 1 } else { due.append(first) }
-            first.isOver = true
+            if first.isOver {
+                removedCount -= 1
+            } else {
+                first.isOver = true
+                return first
+            }
         }
-        return due
+        return nil
     }
 
     private mutating func removeFirst() {

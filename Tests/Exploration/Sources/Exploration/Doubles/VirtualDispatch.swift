@@ -204,19 +204,15 @@ extension DispatchQueue {
 }
 
 /// The double of the timers of all command queues: they fire on one worker, whenever the scheduler likes.
-struct TimerThread {
-    static let lines = TimerThread()
-    static let tasks = TimerThread()
+struct TimerThreads {
+    static let shared = TimerThreads()
 
     @discardableResult
     func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
         // It is about the value whose line asked for it.
         let tag = UInt64(world.current.lastValue)
         world.queue("timers", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time), tag: tag) {
-            let object = unsafe target.timerFired()
-            // It is released on another thread, later.
-            world.pass(.run("let go of a timer", 0))
-            unsafe object?.release()
+            target.timerFired()
         }
         return Timer(time, target)
     }
@@ -225,5 +221,5 @@ struct TimerThread {
 }
 
 protocol TimerTarget: Sendable {
-    func timerFired() -> Unmanaged<AnyObject>?
+    func timerFired()
 }
