@@ -16,12 +16,14 @@ extension CommandQueue {
     ///   - body: Called with the value and what completes the command.
     /// - Returns: The value as `body` left it, or why the command failed.
     @inlinable
+    @inline(never)
     func performManually(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> Result<Value, QueueSafeValueError> {
+        // Not inlined: `NeverReturningTests` say why.
         let thread = TurnWord.currentThread
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurn(priority, timeout) {
             return .failure(failure)

@@ -319,7 +319,7 @@ extension WaiterQueue {
             successor = nil
             if holder == 0, !isSuspended, let front { summon(front, &effects) }
         }
-        if case .lane(let lane) = successor, !lane.hasTurn(of: holder), !timerIsRunning, mayGiveUp(lane) {
+        if case .lane(let lane) = successor, !timerIsRunning, mayGiveUp(lane) {
             timerIsRunning = true
             // Soon enough for any lane that is the successor by then.
             let time = now()

@@ -8,7 +8,8 @@ extension Protected {
     /// - Parameter newValue: What to protect from now on.
     /// - Returns: The value before.
     @inlinable
-    public func exchange(_ newValue: Value) -> Value {
+    public func exchange(_ newValue: consuming Value) -> Value {
+        // Not copied: `NeverReturningTests` say why.
         var value = newValue
         storage.lock()
         unsafe Swift.swap(&storage.value.pointee, &value)

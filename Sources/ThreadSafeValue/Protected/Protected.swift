@@ -16,12 +16,15 @@
 /// }
 /// ```
 ///
-/// Stored members are changed in place; members with `didSet`, a wrapper or a setter of their own are copied out and
-/// in again, so change large ones in a `write` closure.
+/// Stored members are changed in place; members with `didSet`, a wrapper or a setter of their own and subscripts of the
+/// handle are copied out and in again, so change large ones in a `write` closure.
 ///
 /// It is a handle: copies share one value. Every closure runs at once, on the calling thread, with the lock held; so
 /// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
 ///
+/// - Warning: As a wrapper, use it on a property, and in a function as `let count = Protected(0)`. On a *local*
+///   variable, and through a key path that is stored, Swift reads a wrapped value and writes it back in two accesses:
+///   `count += 1` loses updates there.
 /// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes
 ///   with a message that says so. Don't nest accesses to two values in opposite orders: that crashes as well, but
 ///   hangs on Apple systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there.
@@ -52,7 +55,8 @@ public struct Protected<Value> {
 
     /// The value: read as a copy, replaced at once, or changed in place under the lock.
     ///
-    /// `count += 1` on a wrapped property is one atomic step; `count = count + 1` is two, and may lose an update.
+    /// `count += 1` on a wrapped property, or on this, is one atomic step; `count = count + 1` is two, and may lose an
+    /// update. So may `count += 1` on a wrapped *local* variable, where the language reads and writes.
     @inlinable
     public var wrappedValue: Value {
         get {
@@ -115,7 +119,7 @@ extension Protected {
     ///
     /// - Parameter newValue: What to protect from now on.
     @inlinable
-    public func write(_ newValue: Value) {
+    public func write(_ newValue: consuming Value) {
         _ = exchange(newValue)
     }
 }

@@ -18,14 +18,13 @@ struct ProtectedTests {
         #expect(model.count == 80_000)
     }
 
-    @Test("+= and -= on a local wrapper from four threads lose nothing")
-    func localWrapperAdds() {
-        @Protected var count = 0
-        let shared = $count
+    @Test("+= and -= on a handle in a function from four threads lose nothing")
+    func handleAdds() {
+        let count = Protected(0)
         onThreads(4) { index in
-            for _ in 0..<20_000 { shared.wrappedValue += index.isMultiple(of: 2) ? 3 : -1 }
+            for _ in 0..<20_000 { count.wrappedValue += index.isMultiple(of: 2) ? 3 : -1 }
         }
-        #expect(count == 80_000)
+        #expect(count.wrappedValue == 80_000)
     }
 
     @Test("Changes of a nested member through the wrapper from four threads lose nothing")
