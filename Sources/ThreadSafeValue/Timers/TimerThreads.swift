@@ -26,7 +26,8 @@ protocol TimerTarget: Sendable {
 /// it makes another thread the leader. Not on dispatch queues: the timers are there for when the pools of threads are
 /// full.
 ///
-/// Invariant (no late timer): while there are timers there is a leader, which tells nobody.
+/// Invariant (no late timer): while there are timers there is a leader, which tells nobody; unless the system has no
+/// thread to give, when the first that has told its target leads.
 struct TimerThreads: Sendable {
     static let shared = TimerThreads()
 
@@ -35,6 +36,7 @@ struct TimerThreads: Sendable {
         var leader: Parker?
         /// The thread that sleeps until it is the leader.
         var follower: Parker?
+        var threadCount = 0
     }
 
     private let state = Protected(State())
@@ -90,12 +92,26 @@ extension TimerThreads {
             if state.leader != nil || state.timers.first == nil { return (answer, nil as Parker?, false) }
             let follower = state.follower
             (state.leader, state.follower) = (follower ?? Parker(), nil)
+            if follower == nil { state.threadCount += 1 }
             return (answer, state.leader, follower == nil)
         }
         if let leader {
-            if isNew { startThread { run(leader) } } else { leader.wake() }
+            if isNew { start(leader) } else { leader.wake() }
         }
         return answer
+    }
+
+    private func start(_ leader: Parker) {
+        let code = startThread { run(leader) }
+        if code == 0 { return }
+        let (other, isOnly) = state.write { state in
+            // It may have come back meanwhile.
+            (state.leader, state.follower) = (state.follower, nil)
+            state.threadCount -= 1
+            return (state.leader, state.threadCount == 0)
+        }
+        if isOnly { fatalError("ThreadSafeValue: pthread_create failed with code \(code)") }
+        other?.wake()
     }
 }
 
@@ -113,12 +129,15 @@ extension TimerThreads.State {
             follower = thread
             return .sleep(until: .max)
         }
+        threadCount -= 1
         return .end
     }
 }
 
-/// Runs `body` on a new thread.
-private func startThread(_ body: @escaping @Sendable () -> Void) {
+/// Runs `body` on a new thread, which leaves nothing behind when it ends.
+///
+/// - Returns: 0, or the code with which the system refused.
+private func startThread(_ body: @escaping @Sendable () -> Void) -> CInt {
     final class Start: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -139,5 +158,14 @@ private func startThread(_ body: @escaping @Sendable () -> Void) {
         },
         start.toOpaque()
     )
-    if code != 0 { fatalError("ThreadSafeValue: pthread_create failed with code \(code)") }
+    guard code == 0 else {
+        unsafe start.release()
+        return code
+    }
+    #if canImport(Darwin)
+    unsafe pthread_detach(thread!)
+    #else
+    pthread_detach(thread)
+    #endif
+    return 0
 }

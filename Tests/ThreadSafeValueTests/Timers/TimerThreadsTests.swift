@@ -3,6 +3,7 @@
 //
 
 import Dispatch
+import Foundation
 import Testing
 import ThreadSafeValue
 
@@ -45,6 +46,35 @@ struct TimerThreadsTests {
         }
         #expect(answers == [.success(1), .failure(.timedOut)])
     }
+
+    #if os(Linux)
+    /// A thread that is neither joined nor detached keeps its stack, of 8 MB of addresses, when it has ended.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test("Threads that tell, and are not needed any more, end and leave nothing behind")
+    func ending() throws {
+        let growth = try inTime {
+            holdUpTimerThreads()
+            let before = addressSpace()
+            for _ in 0..<10 { holdUpTimerThreads() }
+            return addressSpace() - before
+        }
+        #expect(growth < 2_000_000_000)
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private func holdUpTimerThreads() {
+        let (mayGoOn, end) = (Door(), DispatchGroup())
+        for _ in 0..<50 { holdUpTimerThread(until: mayGoOn, end) }
+        mayGoOn.open()
+        end.wait()
+    }
+
+    /// In bytes.
+    private func addressSpace() -> Int {
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return (pages.split(separator: " ").first.flatMap { Int($0) } ?? 0) * 4_096
+    }
+    #endif
 
     /// Returns when a thread of the timers waits in the executor of a task.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
