@@ -76,7 +76,7 @@ struct TimerThreadsTests {
     }
     #endif
 
-    /// Returns when a thread of the timers waits in the executor of a task.
+    /// Returns when a thread of the timers waits in the executor of a task, or that task has gone on.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private func holdUpTimerThread(until mayGoOn: Door, _ end: DispatchGroup) {
         let isHeldUp = Door()
@@ -91,6 +91,8 @@ struct TimerThreadsTests {
         end.enter()
         Task(executorPreference: executor) {
             _ = await value.async(timeout: .milliseconds(1)).lowestPriority.get()
+            // Who is out of time before it is suspended goes on in place.
+            isHeldUp.open()
             end.leave()
         }
         isHeldUp.waitUntilOpen()
