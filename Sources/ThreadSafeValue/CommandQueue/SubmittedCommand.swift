@@ -23,9 +23,10 @@ public struct SubmittedCommand<Answer: Sendable>: Sendable {
 extension SubmittedCommand {
     /// What the closure of the command returned, or why the command failed; waits until it is over.
     ///
-    /// A cancelled task waits too: it is ``cancel()`` that takes the command back. Inside an async closure that has
-    /// the turn that the command waits for, the answer is ``QueueSafeValueError/reentrantCommand``, and the command
-    /// never runs. Awaited inside an async closure of another value, a command without a time-out keeps its value.
+    /// A cancelled task submits and waits too: it is ``cancel()`` that takes the command back. Inside an async closure
+    /// that has the turn that the command waits for, the answer is ``QueueSafeValueError/reentrantCommand``, and the
+    /// command never runs. Awaited inside an async closure of another value, a command without a time-out keeps its
+    /// value.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             // Only a task that is part of a body can be in a circle.

@@ -1,6 +1,8 @@
 //
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
+// Some commands are not inlined: `NeverReturningTests` say why. Inlined in such a loop, each would keep its queue for
+// ever.
 
 public import Dispatch
 
@@ -64,6 +66,7 @@ extension AsyncCommands {
     /// - Parameter commandClosure: Called once on the target queue with the value, or with why there is none.
     /// - Returns: A handle, to cancel the command.
     @inlinable
+    @inline(never)
     @discardableResult
     public func get(
         _ commandClosure: @escaping @Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void
@@ -88,6 +91,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the value or why the command failed.
     /// - Returns: A handle, to cancel the command.
     @inlinable
+    @inline(never)
     @discardableResult
     public func get(
         _ commandClosure:
@@ -114,6 +118,7 @@ extension AsyncCommands {
     ///     set.
     /// - Returns: A handle, to cancel the command.
     @inlinable
+    @inline(never)
     @discardableResult
     public func set(
         newValue: Value,
@@ -206,6 +211,7 @@ extension AsyncCommands {
     ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command.
     @inlinable
+    @inline(never)
     @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
