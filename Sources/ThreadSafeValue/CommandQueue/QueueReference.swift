@@ -2,8 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
-
 /// A command queue, whatever its value, as the handles of its commands, the timers and the listeners see it.
 protocol AnyCommandQueue: AnyObject {
     var valueType: any Any.Type { get }
