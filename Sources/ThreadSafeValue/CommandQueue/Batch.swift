@@ -6,11 +6,13 @@
 /// when the block is over, to let go of the commands. Each of these may run any code.
 @safe
 struct Batch {
-    /// How many commands it has run.
+    /// How many commands it has begun.
     private(set) var count = 0
 
-    // The commands that ran, linked by `next` and kept alive by this.
-    private var ran: PendingCommand.Link?
+    // The commands that it has begun, in order, linked by `next`. It keeps them alive, those of a grant once that was
+    // revoked.
+    private var first: PendingCommand.Link?
+    private var lastLink: PendingCommand.Link?
 
     private var tell: (() -> Void)?
     private var deliveries: [Delivery] = []
@@ -29,12 +31,30 @@ struct Batch {
 }
 
 extension Batch {
-    /// Takes in a command that ran.
-    mutating func append(_ command: consuming PendingCommand, tell: (() -> Void)?) {
+    /// The latest command that it has begun.
+    var last: PendingCommand? { unsafe lastLink?.takeUnretainedValue() }
+
+    /// Takes in a command that begins and has left the line.
+    mutating func begin(_ command: PendingCommand) {
+        let link = unsafe Unmanaged.passRetained(command)
+        if let last {
+            unsafe last.next = link
+        } else {
+            unsafe first = link
+        }
+        unsafe lastLink = link
         count += 1
-        unsafe command.next = ran
-        unsafe ran = .passRetained(command)
-        if let tell { (self.tell, isAwaited) = (tell, true) }
+    }
+
+    /// Takes in a command of a grant that begins: it is linked to the one before.
+    mutating func beginGranted(_ command: PendingCommand) {
+        unsafe lastLink = .passUnretained(command)
+        count += 1
+    }
+
+    /// Takes in what tells the caller of the last command.
+    mutating func tell(_ tell: @escaping () -> Void) {
+        (self.tell, isAwaited) = (tell, true)
     }
 
     mutating func append(_ delivery: Delivery) {
@@ -58,10 +78,11 @@ extension Batch {
     /// Lets go of the commands. The lane has no block any more, as what goes away may wait for the lane's next
     /// command.
     mutating func removeAll() {
-        while let command = unsafe ran?.takeRetainedValue() {
-            unsafe ran = command.next
-            unsafe command.next = nil
+        for _ in 0..<count {
+            let command = unsafe first!.takeRetainedValue()
+            unsafe first = command.next
             command.dropWork()
         }
+        count = 0
     }
 }

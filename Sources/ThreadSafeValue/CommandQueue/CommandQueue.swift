@@ -204,15 +204,17 @@ struct CommandQueueState {
     /// Keeps the `ChangeBroadcaster`, once somebody has listened.
     var listeners: AtomicWord.Storage
 
+    // Between the words and the lock, so that those who have the turn and those who submit write to memory apart.
+
+    let policy: HandoffPolicy
+
+    let owner: Owner
+
     /// The lock of everything in the slow path.
     var lock: PlatformLock.Storage
 
     /// Guarded by `lock`.
     var waiters: WaiterQueue
-
-    let policy: HandoffPolicy
-
-    let owner: Owner
 
     /// The storage itself, which no member may keep.
     struct Owner {

@@ -55,9 +55,12 @@ package final class Lane: @unchecked Sendable {
     /// Where it stands in the `LaneHeap`, if it does.
     var place: Int?
 
-    /// Two words: the `Probe`, which the block and the line exchange; and when the block last freed the turn without
-    /// the lock of the line, in nanoseconds of `now()`.
+    /// What the block changes without the lock of the line: the `Probe`; when it last freed the turn, in nanoseconds of
+    /// `now()`; and how many of the granted commands it has not begun.
     private let words: UnsafeMutablePointer<AtomicWord.Storage>
+
+    /// How many commands were granted.
+    private(set) var granted = 0
 
     /// Whether a block was ever dispatched to see whether the queue stands still.
     private(set) var wasProbed = false
@@ -65,8 +68,8 @@ package final class Lane: @unchecked Sendable {
     package init(target: DispatchQueue) {
         self.target = target
         identity = target.identity
-        unsafe words = .allocate(capacity: 2)
-        unsafe words.initialize(repeating: AtomicWord.zero, count: 2)
+        unsafe words = .allocate(capacity: 3)
+        unsafe words.initialize(repeating: AtomicWord.zero, count: 3)
     }
 
     deinit {
@@ -110,6 +113,56 @@ extension Lane {
         probe.store(Probe.none)
         leave()
         blockReturns()
+    }
+}
+
+// A grant: the block may begin some of the next commands without the lock of the line, which those who submit want too.
+// A begun command stays in the lane until the grant is revoked.
+
+extension Lane {
+    var grant: AtomicWord { unsafe AtomicWord(words + 2) }
+
+    /// Whether the block may begin another command without the lock of the line.
+    var hasGrant: Bool { grant.load() > 0 }
+
+    /// Grants the block the next commands, of one priority.
+    ///
+    /// - Parameters:
+    ///   - limit: How many at most.
+    ///   - command: The one that the block begins with the lock, which leads to them.
+    /// - Returns: Whether there are any.
+    func grant(atMost limit: Int, after command: PendingCommand) -> Bool {
+        granted = unsafe min(limit, commands.firstCount)
+        guard granted > 0 else { return false }
+        unsafe command.next = firstLink
+        grant.store(UInt64(granted))
+        return true
+    }
+
+    /// The block begins its next command, if that was granted.
+    ///
+    /// - Parameter command: The one that it has begun before.
+    /// - Returns: The next one.
+    func beginGranted(after command: PendingCommand) -> PendingCommand? {
+        var left = grant.load()
+        while left > 0 {
+            // Only then nobody changes the link any more.
+            if grant.exchange(left, for: left - 1) { return unsafe command.next?.takeUnretainedValue() }
+            left = grant.load()
+        }
+        return nil
+    }
+
+    /// Revokes the grant. The commands that the block has begun leave the lane, and are kept alive by the block.
+    ///
+    /// - Returns: How many these were.
+    func revokeGrant() -> Int {
+        var left = grant.load()
+        while left > 0, !grant.exchange(left, for: 0) { left = grant.load() }
+        let begun = granted - Int(left)
+        granted = 0
+        unsafe commands.dropFirst(begun) { $0.leave(.started) }
+        return begun
     }
 }
 

@@ -97,6 +97,11 @@ extension PendingCommand {
 
     package var lane: Lane? { unsafe laneLink?.takeUnretainedValue() }
 
+    /// The lane or the thread that takes the turn for the command, as a number.
+    var successorIdentity: UInt {
+        unsafe UInt(bitPattern: laneLink?.toOpaque() ?? Unmanaged.passUnretained(self).toOpaque())
+    }
+
     // Without counting references.
     func runs(in lane: Lane) -> Bool { unsafe laneLink?.toOpaque() == Unmanaged.passUnretained(lane).toOpaque() }
 
@@ -125,6 +130,9 @@ extension PendingCommand {
         guard case .complete(_, let tell) = run(.failure(error)) else { return nil }
         return tell
     }
+
+    /// Whether this command, which comes after `other`, goes behind it.
+    func isBehind(_ other: Link) -> Bool { unsafe other._withUnsafeGuaranteedRef { $0.priority >= priority } }
 
     /// Whether this command goes before `other`.
     func precedes(_ other: PendingCommand) -> Bool {

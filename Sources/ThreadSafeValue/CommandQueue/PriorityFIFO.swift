@@ -37,7 +37,7 @@ extension PriorityFIFO {
 
     @inline(__always)
     var firstLink: PendingCommand.Link? {
-        isEmpty ? nil : unsafe lists[UInt64.bitWidth - 1 - occupied.leadingZeroBitCount].first
+        isEmpty ? nil : unsafe lists[firstLevel].first
     }
 
     /// The command of a priority, or of any, that came first.
@@ -62,6 +62,31 @@ extension PriorityFIFO {
         }
         lists[level].count += 1
         count += 1
+    }
+
+    /// How many commands there are of the priority of the first.
+    var firstCount: Int { isEmpty ? 0 : lists[firstLevel].count }
+
+    private var firstLevel: Int { UInt64.bitWidth - 1 - occupied.leadingZeroBitCount }
+
+    /// Takes out the first commands, all of one priority, and leaves them alive and linked.
+    mutating func dropFirst(_ number: Int, _ body: (PendingCommand) -> Void) {
+        if number == 0 { return }
+        let level = firstLevel
+        for _ in 0..<number {
+            unsafe lists[level].first!._withUnsafeGuaranteedRef { command in
+                body(command)
+                unsafe lists[level].first = command.next
+            }
+        }
+        if let first = unsafe lists[level].first {
+            unsafe first._withUnsafeGuaranteedRef { unsafe $0.previous = nil }
+        } else {
+            unsafe lists[level].last = nil
+            occupied &= ~(1 << UInt64(level))
+        }
+        lists[level].count -= number
+        count -= number
     }
 
     /// Takes out a command, wherever it stands. It must be in this FIFO.

@@ -24,10 +24,11 @@ extension TurnQueue {
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let command = PendingCommand(priority, work: work)
         let submitter = Submitter.currentBits
-        let isAccepted = update { waiters, _ in
-            if waiters.isFull, !evenIfFull { return false }
+        let isAccepted = update(revokesGrant: false) { waiters, _ in
+            if !evenIfFull, waiters.isFull() { return false }
             waiters.append(command, for: target)
-            submitters.store(submitters.load() | submitter)
+            let submitters = self.submitters.load()
+            if submitters & submitter != submitter { self.submitters.store(submitters | submitter) }
             return true
         }
         if !isAccepted { return .failure(.commandQueueFull) }
@@ -74,7 +75,7 @@ extension TurnQueue {
     func drain(_ lane: Lane, block: UInt64) {
         guard lane.blockIsNeeded() else { return }
         var batch = Batch()
-        while let command = takeTurn(for: lane, block: block, after: batch.count) {
+        while let command = takeTurnBack(for: lane, &batch) ?? takeTurn(for: lane, block: block, &batch) {
             let isOver = run(command, of: lane, block: block, &batch)
             batch.tellAll()
             if isOver { break }
@@ -91,13 +92,13 @@ extension TurnQueue {
     /// - Parameters:
     ///   - lane: The lane.
     ///   - block: The number of the block, which ends if this answers `nil`.
-    ///   - count: How many commands the block has run.
+    ///   - batch: What the block has run.
     /// - Returns: The command to run, with the turn.
-    private func takeTurn(for lane: Lane, block: UInt64, after count: Int) -> PendingCommand? {
+    private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> PendingCommand? {
         lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
-            if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: count) {
-                if claimTurn(for: front, in: waiters) { return begin(front, of: lane, in: &waiters) }
+            if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: batch.count) {
+                if claimTurn(for: front, in: waiters) { return begin(front, of: lane, in: &waiters, &batch) }
                 _ = waiters.successorLooks(front)
                 if mayLookAgain, !waiters.isSuspended { return nil }
                 if !waiters.isSuspended { lane.missesTurn() }
@@ -107,11 +108,36 @@ extension TurnQueue {
         }
     }
 
-    private func begin(_ command: PendingCommand, of lane: Lane, in waiters: inout WaiterQueue) -> PendingCommand {
+    private func begin(
+        _ command: PendingCommand,
+        of lane: Lane,
+        in waiters: inout WaiterQueue,
+        _ batch: inout Batch
+    ) -> PendingCommand {
         lane.takesTurn()
         command.leave(.started)
         waiters.remove(command, of: lane)
+        batch.begin(command)
+        waiters.grant(to: lane, after: command, batch.count)
         return command
+    }
+
+    /// Takes a turn back that the block has freed to tell somebody, without the lock of the line.
+    ///
+    /// - Returns: The command to run, with the turn.
+    private func takeTurnBack(for lane: Lane, _ batch: inout Batch) -> PendingCommand? {
+        guard let last = batch.last, lane.hasGrant else { return nil }
+        let seen = turn
+        guard seen.isFree, seen.hasSuccessor, !seen.isSuspended,
+            word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits)
+        else { return nil }
+        if let command = lane.beginGranted(after: last) {
+            batch.beginGranted(command)
+            return command
+        }
+        // The grant was revoked meanwhile, so the lane may be the successor no more.
+        freeTurn()
+        return nil
     }
 
     /// Runs commands of a lane until the turn is given back, or detached.
@@ -123,7 +149,6 @@ extension TurnQueue {
         var command = first
         while true {
             guard case .complete(let isChange, let tell) = command.run(turn) else {
-                batch.append(command, tell: nil)
                 // The lane has the turn no more, and what comes next may take long.
                 update { waiters, _ in
                     let thread = TurnWord.currentThread
@@ -132,8 +157,8 @@ extension TurnQueue {
                 return false
             }
             if isChange, self.turn.isObserved, let delivery = owner.recordChange() { batch.append(delivery) }
-            batch.append(command, tell: tell)
-            switch takeNext(of: lane, batch) {
+            if let tell { batch.tell(tell) }
+            switch takeNext(of: lane, after: command, &batch) {
             case .command(let next): command = next
             case .pause: return false
             case .leave: return true
@@ -151,26 +176,29 @@ extension TurnQueue {
     ///
     /// If somebody waits to hear of the last command, or nothing waits, the block comes again, and counts as on its
     /// way.
-    private func takeNext(of lane: Lane, _ batch: borrowing Batch) -> Next {
+    private func takeNext(of lane: Lane, after command: PendingCommand, _ batch: inout Batch) -> Next {
         let isAwaited = batch.isAwaited
-        let count = batch.count
+        if !isAwaited, let next = lane.beginGranted(after: command) {
+            batch.beginGranted(next)
+            return .command(next)
+        }
         if isAwaited, freeTurn(for: lane) { return .pause }
         return update { waiters, effects in
             let front = waiters.front
-            let mayGoOn = waiters.mayGoOn(after: count)
+            let mayGoOn = waiters.mayGoOn(after: batch.count)
             if let front, front.runs(in: lane), mayGoOn, !isAwaited, !waiters.isSuspended {
-                return .command(begin(front, of: lane, in: &waiters))
+                return .command(begin(front, of: lane, in: &waiters, &batch))
             }
-            effects.freesTurn = true
+            effects.nextHolder = 0
             let pauses = mayGoOn && (isAwaited || front == nil)
             if pauses { waiters.pause(lane, on: TurnWord.currentThread) } else { waiters.leave(lane) }
             return pauses ? .pause : .leave
         }
     }
 
-    /// Frees the turn of a lane that is its own successor, without the lock of the line.
+    /// Frees the turn of a lane that is its own successor and has a grant, without the lock of the line.
     private func freeTurn(for lane: Lane) -> Bool {
-        if !turn.hasSuccessor { return false }
+        if !turn.hasSuccessor || !lane.hasGrant { return false }
         lane.freesTurn(at: now())
         while true {
             let seen = turn
@@ -186,6 +214,6 @@ extension TurnQueue {
         var backoff = spinning
         while turn.waiting == 0, backoff.pause() {}
         // It seldom comes alone, and each time that the line is looked at holds up those who submit.
-        for _ in 0..<64 { pauseSpinning() }
+        for _ in 0..<200 { pauseSpinning() }
     }
 }

@@ -49,7 +49,7 @@ extension TurnQueue {
     }
 
     func state(of command: PendingCommand) -> PendingCommand.State {
-        withWaiters { _ in command.currentState }
+        update { _, _ in command.currentState }
     }
 
     /// The time of the successor is over.
@@ -77,19 +77,31 @@ extension TurnQueue {
     ///
     /// The turn word is read once more at the end: the clock that decides about barging is read after this, not in it.
     ///
-    /// - Parameter change: Says in the effects whether the turn of the caller is to be freed in the same exchange.
+    /// - Parameters:
+    ///   - revokesGrant: Whether no lane may begin commands without the lock of the line any more.
+    ///   - change: Says in the effects whether the turn of the caller goes to another holder in the same exchange.
     /// - Returns: What `change` returned.
-    func update<Answer>(_ change: (inout WaiterQueue, inout WaiterQueue.Effects) -> Answer) -> Answer {
+    @inline(__always)
+    func update<Answer>(
+        revokesGrant: Bool = true,
+        _ change: (inout WaiterQueue, inout WaiterQueue.Effects) -> Answer
+    ) -> Answer {
         var effects = WaiterQueue.Effects()
         let answer = withWaiters { waiters in
-            defer { publish(&waiters, &effects) }
-            return change(&waiters, &effects)
+            if revokesGrant { waiters.revokeGrant() }
+            let answer = change(&waiters, &effects)
+            publish(&waiters, &effects)
+            return answer
         }
+        perform(effects)
+        return answer
+    }
+
+    private func perform(_ effects: borrowing WaiterQueue.Effects) {
         effects.wake?.wake()
         if let lane = effects.dispatch { dispatch(lane) }
         if !effects.probes.isEmpty { effects.probes.forEach(dispatch) }
         if let time = effects.timer { TimerThreads.shared.set(time, for: weakReference()) }
-        return answer
     }
 
     private func dispatch(_ lane: Lane) {
@@ -103,7 +115,7 @@ extension TurnQueue {
     private func publish(_ waiters: inout WaiterQueue, _ effects: inout WaiterQueue.Effects) {
         while true {
             let seen = turn
-            let holder = effects.freesTurn ? 0 : seen.holder
+            let holder = effects.nextHolder ?? seen.holder
             waiters.chooseSuccessor(holder: holder, &effects)
             let (next, deadline) = waiters.summary(holder: holder)
             let isNewDeadline = bargingDeadline.load() != deadline.bits
@@ -150,7 +162,7 @@ extension TurnQueue {
         while true {
             let seen = turn
             if seen.needsSuccessor {
-                return update { _, effects in effects.freesTurn = true }
+                return update { _, effects in effects.nextHolder = 0 }
             }
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return }
         }
@@ -158,10 +170,8 @@ extension TurnQueue {
 
     /// The turn of the caller stays with its command when the thread goes on to something else.
     func moveTurn(to holder: UInt64) {
-        while true {
-            let seen = turn
-            if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return }
-        }
+        // With the lock, and without a grant: the next holder knows nothing of one, and may free the turn at once.
+        update { _, effects in effects.nextHolder = holder }
     }
 
     /// Lets commands wait, once the running one is complete.
@@ -248,7 +258,7 @@ extension TurnQueue {
                 if before.allows(priority, at: time), deadline.allows(priority, at: time) { return .taken }
                 update { waiters, effects in
                     waiters.endBarging()
-                    effects.freesTurn = true
+                    effects.nextHolder = 0
                 }
             case .barge, .spin: if !backoff.pause() { return .busy }
             case .queue: return .busy

@@ -15,6 +15,10 @@ package import Dispatch
 ///   its way: a thread that was woken, or a lane that has a block.
 /// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer
 ///   runs.
+/// - (grant) The block of one lane at most may begin commands without the lock: those that nothing else in line comes
+///   before. It has the turn, or has freed it to tell somebody, and then one of them still waits. Those that it has
+///   begun stay in line until the grant is revoked, which each change does but the submission of a command behind them.
+@safe
 package struct WaiterQueue {
     /// Who takes the turn next. It does not have it: a more urgent command that comes first may take it.
     package enum Successor {
@@ -29,8 +33,8 @@ package struct WaiterQueue {
         /// Lanes whose blocks are dispatched early, to see whether their queues stand still too.
         package var probes: [Lane] = []
         package var timer: UInt64?
-        /// The caller has the turn, which is freed in the exchange that publishes the line.
-        var freesTurn = false
+        /// Who has the turn from now on, instead of the caller, in the exchange that publishes the line; 0 frees it.
+        var nextHolder: UInt64?
         package init() {}
     }
 
@@ -42,7 +46,12 @@ package struct WaiterQueue {
     private(set) var threads = PriorityFIFO()
     private var lanes = LaneHeap()
     private var lanesByTarget: [UInt: Lane] = [:]
-    private var latestLane: Lane?
+    // The lane that a command came for last, which is one of those.
+    private var latestIdentity: UInt = 0
+    private var latestLane: Unmanaged<Lane>?
+
+    /// The lane that has a grant.
+    private var grantee: Lane?
 
     /// The latest queue that was late when its lane was forgotten: it is waited for the next time as well.
     private var lateQueue: (identity: UInt, delay: UInt64)?
@@ -69,8 +78,14 @@ package struct WaiterQueue {
     private var successorIsLooking = false
 
     package private(set) var successor: Successor? {
-        didSet { successorIsLooking = false }
+        didSet {
+            successorIsLooking = false
+            successorIdentity = successor?.identity ?? 0
+        }
     }
+
+    /// To compare it without counting references.
+    private var successorIdentity: UInt = 0
 
     package init(policy: HandoffPolicy, limit: Int = .max) {
         self.policy = policy
@@ -131,8 +146,11 @@ extension WaiterQueue {
     /// How many commands wait in line.
     package var count: Int { threads.count + laneCommandCount }
 
-    /// Whether another command for a target queue may wait.
-    var isFull: Bool { laneCommandCount >= limit }
+    /// Whether no other command for a target queue may wait.
+    mutating func isFull() -> Bool {
+        if laneCommandCount >= limit { revokeGrant() }
+        return laneCommandCount >= limit
+    }
 
     /// Whether a lane that has run so many commands in one go may run another.
     package func mayGoOn(after count: Int) -> Bool { count < policy.batch }
@@ -163,8 +181,16 @@ extension WaiterQueue {
     }
 
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
+    ///
+    /// A grant stays, if the command is behind what was granted.
     package mutating func append(_ command: PendingCommand, for target: DispatchQueue) {
-        let lane = lane(for: target)
+        if latestIdentity != target.identity { findLane(for: target) }
+        // Without counting references.
+        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0) }
+    }
+
+    private mutating func append(_ command: PendingCommand, to lane: Lane) {
+        if let grantee, unsafe grantee !== lane || !command.isBehind(lane.firstLink!) { revokeGrant() }
         // In a backlog the clock is not asked: an older arrival only ends barging earlier.
         command.append(to: lane, at: nextArrival(lane.isEmpty ? now() : 0))
         lane.append(command)
@@ -210,16 +236,15 @@ extension WaiterQueue {
         return (removed, others)
     }
 
-    /// The lane for a target queue.
-    private mutating func lane(for target: DispatchQueue) -> Lane {
+    /// Makes the lane for a target queue the latest.
+    private mutating func findLane(for target: DispatchQueue) {
         let identity = target.identity
-        if let latestLane, latestLane.identity == identity { return latestLane }
         let known = lanesByTarget[identity]
         let lane = known ?? Lane(target: target)
         if known == nil, let lateQueue, lateQueue.identity == identity { lane.adapt(to: lateQueue.delay) }
         lanesByTarget[identity] = lane
-        latestLane = lane
-        return lane
+        latestIdentity = identity
+        unsafe latestLane = .passUnretained(lane)
     }
 
     private mutating func forgetIfIdle(_ lane: Lane) {
@@ -227,13 +252,37 @@ extension WaiterQueue {
         // Not another lane for the same queue, made when this one had been forgotten.
         guard lane.isIdle, lanesByTarget[lane.identity] === lane else { return }
         lanesByTarget[lane.identity] = nil
-        if latestLane === lane { latestLane = nil }
+        if latestIdentity == lane.identity { latestIdentity = 0 }
         if lane.keeping(policy) > policy.keeping { lateQueue = (lane.identity, lane.delay) }
     }
 
     private mutating func nextArrival(_ time: UInt64) -> UInt64 {
         lastArrival = max(lastArrival + 1, time)
         return lastArrival
+    }
+}
+
+// A lane begins commands without the lock.
+
+extension WaiterQueue {
+    /// Allows the block of a lane, which begins a command, to begin the next ones without the lock, if nothing else
+    /// waits.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - command: The command that it begins.
+    ///   - count: How many commands the block has begun.
+    package mutating func grant(to lane: Lane, after command: PendingCommand, _ count: Int) {
+        guard threads.isEmpty, lanes.count == 1 else { return }
+        if lane.grant(atMost: policy.batch - count, after: command) { grantee = lane }
+    }
+
+    /// Takes back what a lane may begin without the lock, and what it has begun out of the line.
+    package mutating func revokeGrant() {
+        guard let lane = grantee else { return }
+        grantee = nil
+        laneCommandCount -= lane.revokeGrant()
+        lanes.update(lane)
     }
 }
 
@@ -254,13 +303,13 @@ extension WaiterQueue {
     ///
     /// - Returns: Whether it is still the successor.
     package mutating func successorLooks(_ command: PendingCommand) -> Bool {
-        successorIsLooking = successor.is(command) && !isSuspended
+        successorIsLooking = successorIdentity == command.successorIdentity && !isSuspended
         return successorIsLooking
     }
 
     /// A command's thread or lane is not on its way any more.
     package mutating func successorGoes(_ command: PendingCommand) {
-        if successor.is(command) { successor = nil }
+        if successorIdentity == command.successorIdentity { successor = nil }
     }
 
     /// A block of a lane runs, for the first time or again.
@@ -308,14 +357,13 @@ extension WaiterQueue {
     ///   - holder: Who has the turn; 0 if it is free.
     ///   - effects: Takes in what is to be done then.
     package mutating func chooseSuccessor(holder: UInt64, _ effects: inout Effects) {
+        // As soon as possible, as this follows each submission: nothing is to be chosen, or it was.
+        if successorIdentity == 0 ? holder != 0 : timerIsRunning && frontIsSuccessor && !isSuspended { return }
         // Not of a lane whose block is yet to be dispatched: time may pass while the word is exchanged in a loop.
         if effects.dispatch == nil, effects.probes.isEmpty { giveUpLateBlocks(holder: holder, &effects) }
         // A lane that has the turn and is the successor may free it without the lock: only if the timer runs.
         if !timerIsRunning, case .lane(let lane) = successor, lane.hasTurn(of: holder) { successor = nil }
-        let front = self.front
-        if let front, successor.is(front), !isSuspended {
-            // On its way already.
-        } else {
+        if !frontIsSuccessor || isSuspended {
             successor = nil
             if holder == 0, !isSuspended, let front { summon(front, &effects) }
         }
@@ -325,6 +373,12 @@ extension WaiterQueue {
             let time = now()
             effects.timer = min(lane.deadline(now: time, policy), time &+ policy.keeping)
         }
+    }
+
+    /// The successor is on its way already.
+    private var frontIsSuccessor: Bool {
+        guard let front = unsafe frontLink else { return false }
+        return unsafe front._withUnsafeGuaranteedRef { $0.successorIdentity } == successorIdentity
     }
 
     private mutating func summon(_ front: PendingCommand, _ effects: inout Effects) {
@@ -351,6 +405,7 @@ extension WaiterQueue {
         guard !timerIsRunning, case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
         guard lane.isLate(at: time, holder: holder, policy) else { return }
+        revokeGrant()
         successor = nil
         // If it is present, its queue moves, which says nothing of the others.
         let probes = lane.isDispatched
@@ -379,12 +434,11 @@ extension WaiterQueue {
     }
 }
 
-extension Optional<WaiterQueue.Successor> {
-    fileprivate func `is`(_ command: PendingCommand) -> Bool {
+extension WaiterQueue.Successor {
+    fileprivate var identity: UInt {
         switch self {
-        case .thread(let thread): thread === command
-        case .lane(let lane): command.runs(in: lane)
-        case nil: false
+        case .thread(let command): command.successorIdentity
+        case .lane(let lane): unsafe UInt(bitPattern: Unmanaged.passUnretained(lane).toOpaque())
         }
     }
 }

@@ -11,8 +11,9 @@ enum Submitter {
     /// tasks.
     static var taskBits: UInt64 {
         unsafe withUnsafeCurrentTask { task in
-            guard let task = unsafe task else { return 0 }
-            return unsafe bit(UInt64(truncatingIfNeeded: task.hashValue)) | (TaskBody.current?.submitters ?? 0)
+            // To bind it would copy it first, and mostly there is none.
+            if case .none = unsafe task { return 0 }
+            return unsafe bit(UInt64(truncatingIfNeeded: task!.hashValue)) | (TaskBody.current?.submitters ?? 0)
         }
     }
 

@@ -9,7 +9,7 @@ extension QueueSafeContainer {
     ///
     /// - Complexity: O(1).
     public var pendingCommandCount: Int {
-        queue.withTurnQueue { $0.withWaiters { $0.count } }
+        queue.withTurnQueue { $0.update { waiters, _ in waiters.count } }
     }
 
     /// How many commands of one priority wait for their turn.
@@ -18,7 +18,7 @@ extension QueueSafeContainer {
     /// - Returns: A snapshot, as ``pendingCommandCount``.
     /// - Complexity: O(number of target queues that have commands).
     public func pendingCommandCount(_ priority: CommandPriority) -> Int {
-        queue.withTurnQueue { $0.withWaiters { $0.count(of: priority) } }
+        queue.withTurnQueue { $0.update { waiters, _ in waiters.count(of: priority) } }
     }
 
     /// Cancels all commands that wait for their turn, be it as threads, in tasks or for target queues.

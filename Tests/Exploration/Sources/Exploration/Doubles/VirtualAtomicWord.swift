@@ -24,6 +24,8 @@ struct AtomicWord {
         case deadline(UnsafeMutablePointer<PlatformLock.Storage>)
         /// Changed only under this lock.
         case guarded(UnsafeMutablePointer<PlatformLock.Storage>)
+        /// How many commands a lane may begin without the lock.
+        case grant
         case other
     }
 
@@ -113,7 +115,7 @@ extension AtomicWord {
         world.pass(.run(name, argument))
         let bits = unsafe storage.pointee.bits
         unsafe world.current.observe(storage.pointee.facts(bits))
-        if unsafe storage.pointee.isTurn { world.monitor.looked(world.current) }
+        if unsafe storage.pointee.decides { world.monitor.looked(world.current) }
         if world.isVerbose { world.log("     finds \(String(bits, radix: 16))") }
         return bits
     }
@@ -126,14 +128,18 @@ extension AtomicWord {
 }
 
 extension AtomicWord.Storage {
-    fileprivate var isTurn: Bool {
-        if case .turn = role { true } else { false }
+    /// A command may begin after a look at it.
+    fileprivate var decides: Bool {
+        switch role {
+        case .turn, .grant: true
+        case .deadline, .guarded, .other: false
+        }
     }
 
     fileprivate var isUnderLockOfCaller: Bool {
         switch role {
         case .deadline(let lock), .guarded(let lock): unsafe lock.pointee.holder == world.current.index
-        case .turn, .other: false
+        case .turn, .grant, .other: false
         }
     }
 

@@ -60,7 +60,7 @@ extension Monitor {
     }
 
     private func contents(of lane: Lane, of value: Int) -> UInt64 {
-        let facts: UInt64 = (lane.isOverdue ? 1 : 0) | (lane.hasTurn ? 2 : 0)
+        let facts: UInt64 = (lane.isOverdue ? 1 : 0) | (lane.hasTurn ? 2 : 0) | UInt64(lane.granted) << 2
         var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), facts))
         switch lane.block {
         case .none: break
@@ -88,7 +88,19 @@ extension Monitor {
     }
 
     private func name(_ lane: Lane, of value: Int) {
+        unsafe lane.grant.storage.pointee.role = .grant
         watched[value].name(lane)
+    }
+}
+
+extension PendingCommand {
+    /// What its handle says of it, which revokes the grant of a lane first.
+    var stateOfHandle: State {
+        guard currentState == .waiting, let lane = unsafe lane, lane.granted > 0 else { return currentState }
+        let begun = unsafe lane.granted - Int(lane.grant.storage.pointee.bits)
+        var ahead: [PendingCommand] = []
+        lane.commands.forEach { ahead.append($0) }
+        return ahead.prefix(begun).contains { $0 === self } ? .started : .waiting
     }
 }
 

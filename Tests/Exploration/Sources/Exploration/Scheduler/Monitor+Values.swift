@@ -53,6 +53,11 @@ extension Monitor {
                 if case .lane(let lane)? = unsafe state.pointee.waiters.successor, !lane.hasBlock {
                     world.fail("the successor of value \(number) is a lane without a block")
                 }
+                if turn.isFree,
+                    unsafe state.pointee.waiters.allLanes.contains(where: { $0.granted > 0 && !$0.hasGrantLeft })
+                {
+                    world.fail("the turn of value \(number) is free, and its line counts commands that have begun")
+                }
                 if unsafe state.pointee.bargingDeadline.bits != state.pointee.waiters.bargingDeadline.bits {
                     world.fail("the barging deadline of value \(number) is not that of its line")
                 }
@@ -109,6 +114,11 @@ extension Monitor {
             return nil
         }
     }
+}
+
+extension Lane {
+    /// Without a step of a thread.
+    fileprivate var hasGrantLeft: Bool { unsafe grant.storage.pointee.bits > 0 }
 }
 
 extension VirtualThread {

@@ -235,8 +235,8 @@ extension Monitor {
             world.fail("\(command) begins, but its value is suspended")
         }
         if note.isHeldBack { world.fail("\(command) begins, but it waited when its value was suspended") }
-        if let pending = note.pending, pending.currentState != .started {
-            world.fail("\(command) begins, but its handle says that it is \(pending.currentState)")
+        if let pending = note.pending, pending.stateOfHandle != .started {
+            world.fail("\(command) begins, but its handle says that it is \(pending.stateOfHandle)")
         }
         for other in notes where thread.notes.seen & inLine & (1 << other.command.index) != 0 {
             judge(note, before: other, on: thread)
@@ -327,7 +327,7 @@ extension Monitor {
 
     /// Whether the handle of a command of a value says that it waits.
     private func saysWaiting(_ note: Note, of value: Int) -> Bool {
-        note.command.value == value && note.pending?.currentState == .waiting
+        note.command.value == value && note.pending?.stateOfHandle == .waiting
     }
 
     /// Whether `first` may have the turn although `other` stands in line.
