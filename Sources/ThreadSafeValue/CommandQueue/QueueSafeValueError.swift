@@ -28,7 +28,7 @@ public enum QueueSafeValueError: Error, Sendable {
     /// The command was cancelled before its turn came; its closure never runs.
     case cancelled
 
-    /// The command was not accepted: as many commands for target queues as the value allows were waiting already.
+    /// The command was not accepted: as many commands of queues and of tasks as the value allows were waiting.
     case commandQueueFull
 
     /// `resume()` was called more often than `suspend()`, and did nothing.

@@ -24,11 +24,12 @@ extension TurnQueue {
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let command = PendingCommand(priority, work: work)
         let submitter = Submitter.currentBits
-        let isAccepted = update(revokesGrant: false) { waiters, _ in
+        let isAccepted = update(revokesGrant: false) { waiters, effects in
             if !evenIfFull, waiters.isFull() { return false }
             waiters.append(command, for: target)
-            let submitters = self.submitters.load()
-            if submitters & submitter != submitter { self.submitters.store(submitters | submitter) }
+            // With a grant the front is as it was, and so is the successor.
+            effects.changesNothing = waiters.hasGrant
+            if waiters.submitters & submitter != submitter { setSubmitters(waiters.submitters | submitter, &waiters) }
             return true
         }
         if !isAccepted { return .failure(.commandQueueFull) }

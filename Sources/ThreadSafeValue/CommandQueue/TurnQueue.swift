@@ -90,10 +90,10 @@ extension TurnQueue {
         let answer = withWaiters { waiters in
             if revokesGrant { waiters.revokeGrant() }
             let answer = change(&waiters, &effects)
-            publish(&waiters, &effects)
+            if !effects.changesNothing { publish(&waiters, &effects) }
             return answer
         }
-        perform(effects)
+        if !effects.changesNothing { perform(effects) }
         return answer
     }
 
@@ -120,11 +120,16 @@ extension TurnQueue {
             let (next, deadline) = waiters.summary(holder: holder)
             let isNewDeadline = bargingDeadline.load() != deadline.bits
             if isNewDeadline { bargingDeadline.store(deadline.bits) }
-            if waiters.laneCommandCount == 0, submitters.load() != 0 { submitters.store(0) }
+            if waiters.laneCommandCount == 0, waiters.submitters != 0 { setSubmitters(0, &waiters) }
             // Who acquires the word sees the deadline that belongs to it, or a later one.
             if next == seen, !isNewDeadline { return }
             if word.exchange(seen.bits, for: next.bits) { return }
         }
+    }
+
+    func setSubmitters(_ bits: UInt64, _ waiters: inout WaiterQueue) {
+        waiters.submitters = bits
+        submitters.store(bits)
     }
 
     /// Takes a free turn for a command that is the front, on the calling thread. Take it out of the line then.

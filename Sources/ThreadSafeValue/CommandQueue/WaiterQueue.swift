@@ -35,6 +35,8 @@ package struct WaiterQueue {
         package var timer: UInt64?
         /// Who has the turn from now on, instead of the caller, in the exchange that publishes the line; 0 frees it.
         var nextHolder: UInt64?
+        /// Nothing that is published has changed.
+        var changesNothing = false
         package init() {}
     }
 
@@ -64,6 +66,9 @@ package struct WaiterQueue {
 
     /// How many commands of target queues wait, those of overdue lanes too.
     package private(set) var laneCommandCount = 0
+
+    /// Whose commands these are: see `CommandQueueState.submitters`.
+    var submitters: UInt64 = 0
 
     /// How many calls of `suspend` no `resume` has answered yet. While there are any, there is no successor.
     var suspensions = 0
@@ -265,6 +270,9 @@ extension WaiterQueue {
 // A lane begins commands without the lock.
 
 extension WaiterQueue {
+    /// Whether a lane may begin commands without the lock.
+    var hasGrant: Bool { grantee != nil }
+
     /// Allows the block of a lane, which begins a command, to begin the next ones without the lock, if nothing else
     /// waits.
     ///
@@ -346,6 +354,9 @@ extension WaiterQueue {
     package mutating func timerFired() {
         timerIsRunning = false
     }
+
+    /// Whether the invariant (true successor) holds, for tests.
+    package var hasTrueSuccessor: Bool { successor == nil || frontIsSuccessor && !isSuspended }
 }
 
 // The successor is chosen.

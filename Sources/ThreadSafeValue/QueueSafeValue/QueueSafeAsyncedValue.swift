@@ -31,8 +31,8 @@ public struct QueueSafeAsyncedValue<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
     ///   - queue: Where the closures of the commands run. It is occupied only while one of them does.
-    ///   - pendingCommandLimit: How many commands for target queues may wait. A further one is not accepted, and its
-    ///     completion gets ``QueueSafeValueError/commandQueueFull``.
+    ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. A further one is not accepted, and
+    ///     its completion gets ``QueueSafeValueError/commandQueueFull``: see <doc:TakingTurns>.
     public init(value: Value, queue: DispatchQueue, pendingCommandLimit: Int) {
         schedule = QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).async(performIn: queue)
     }

@@ -37,8 +37,8 @@ extension QueueSafeContainer where Value: Sendable {
     ///
     /// - Parameters:
     ///   - startsWithCurrentValue: Whether the first element is the value as it is when a command of highest priority
-    ///     could read it: now, if the turn is free; until then that command is one of those that wait. No change comes
-    ///     between it and the next element.
+    ///     could read it: now, if the turn is free; until then that command is one of those that wait, also beyond a
+    ///     bound. No change comes between it and the next element.
     ///   - buffering: How many values to keep for a loop that is busy.
     /// - Returns: A sequence that listens already. It does not keep the value, and ends with it.
     public func changes(

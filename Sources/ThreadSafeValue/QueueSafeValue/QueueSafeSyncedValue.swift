@@ -32,9 +32,9 @@ public struct QueueSafeSyncedValue<Value> {
     ///
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
-    ///   - pendingCommandLimit: How many commands for target queues may wait: those of ``queueSafeValue``, as the
-    ///     others wait as threads. A further one is not accepted, and its completion gets
-    ///     ``QueueSafeValueError/commandQueueFull``.
+    ///   - pendingCommandLimit: How many commands of queues and of tasks may wait: those of ``queueSafeValue``, as the
+    ///     others wait as threads. A further one is not accepted, and its task or its completion gets
+    ///     ``QueueSafeValueError/commandQueueFull``: see <doc:TakingTurns>.
     public init(value: Value, pendingCommandLimit: Int) {
         self.init(QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).wait)
     }

@@ -31,8 +31,9 @@ public struct QueueSafeValue<Value> {
     ///
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
-    ///   - pendingCommandLimit: How many commands for target queues may wait. A further one is not accepted, and its
-    ///     completion gets ``QueueSafeValueError/commandQueueFull``; so with 0 none is, as each waits for its queue.
+    ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. A further one is not accepted, and
+    ///     its task or its completion gets ``QueueSafeValueError/commandQueueFull``. With 0 no command of a queue is
+    ///     accepted, as each waits for its queue. See <doc:TakingTurns>.
     public init(value: Value, pendingCommandLimit: Int) {
         self.init(CommandQueue(value, limit: pendingCommandLimit))
     }

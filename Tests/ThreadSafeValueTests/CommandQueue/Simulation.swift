@@ -20,6 +20,7 @@ struct Simulation {
     // Who is on the way: parkers that were woken, lanes that have a block.
     private var woken: [Parker] = []
     private var dispatched: [Lane] = []
+    private var changesUnderTimer = 0
     private let queues = (0..<3).map { DispatchQueue(label: "\($0)") }
 
     init(policy: HandoffPolicy, lanesStandStill: Bool = false) {
@@ -138,13 +139,17 @@ struct Simulation {
         if let parker = effects.wake { woken.append(parker) }
         if let lane = effects.dispatch { dispatched.append(lane) }
         dispatched += effects.probes
-        if effects.timer != nil {
+        // If no lane is late, it runs for a while.
+        if effects.timer != nil { changesUnderTimer = lanesStandStill ? 1 : 3 }
+        changesUnderTimer -= 1
+        if changesUnderTimer == 0 {
             waiters.timerFired()
             // Each time another lane is late.
             guard again <= queues.count + 1 else { throw Broken(rule: "a lane that is late is not the successor") }
             if lanesStandStill { return try settle(again: again + 1) }
         }
         guard waiters.front === front else { throw Broken(rule: "the front is the highest that came first") }
+        if !waiters.hasTrueSuccessor { throw Broken(rule: "the successor is that of the front") }
         if turnIsFree, waiters.front != nil, waiters.successor == nil {
             throw Broken(rule: "a free turn has a successor")
         }

@@ -54,6 +54,28 @@ struct AsyncBlocksNobodyTests {
         }
     }
 
+    @Test("A target queue gets to its other blocks after a batch of commands", arguments: [false, true])
+    func otherBlocks(areTold: Bool) throws {
+        var policy = HandoffPolicy.unbounded
+        policy.batch = 10
+        let value = QueueSafeValue(value: 0, policy: policy)
+        let answer = Log<Result<Int, QueueSafeValueError>>()
+        try inTime {
+            let queue = DispatchQueue(label: "target")
+            queue.suspend()
+            for _ in 0..<100 {
+                let commands = value.async(performIn: queue).lowestPriority
+                if areTold { commands.set { $0 += 1 } completion: { _ in } } else { commands.set { $0 += 1 } }
+            }
+            queue.async { answer.add(value.wait.highestPriority.get()) }
+            let end = Door()
+            value.async(performIn: queue).lowestPriority.get { _ in end.open() }
+            queue.resume()
+            end.waitUntilOpen()
+        }
+        #expect(try answer.entries.map { try $0.get() } == [10])
+    }
+
     @Test("A closure may call `sync` on a queue for which commands are pending")
     func closureSyncs() throws {
         try inTime {

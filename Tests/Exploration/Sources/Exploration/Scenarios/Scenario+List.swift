@@ -10,7 +10,106 @@ extension Scenario {
     /// The scenarios that are explored exhaustively.
     static var all: [Scenario] {
         waits + asyncs + mixtures + manuals + lives + bounds + ownOrder + late + mistakes + endings + suspensions
-            + listening
+            + listening + grants
+    }
+
+    // A block that begins commands without the lock of the line, while something else changes that.
+    private static var grants: [Scenario] {
+        [
+            Scenario(
+                "a thread that is more urgent than what was granted",
+                queues: [1],
+                batch: 4,
+                preemptions: 2,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "granted commands that tell, and a newcomer",
+                queues: [1],
+                batch: 4,
+                preemptions: 2,
+                threads: [
+                    [
+                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
+                        .async(.lowest, 0, .set, .closure),
+                    ], [.wait(.lowest)],
+                ]
+            ),
+            Scenario(
+                "granted commands that tell, and one that is more urgent",
+                queues: [1],
+                batch: 4,
+                preemptions: 2,
+                threads: [
+                    [
+                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
+                        .async(.lowest, 0, .set, .closure),
+                    ], [.async(.highest, 0)],
+                ]
+            ),
+            Scenario(
+                "granted commands that tell, and a queue that stands still then",
+                queues: [1],
+                jumps: [keeping],
+                batch: 4,
+                preemptions: 2,
+                threads: [
+                    [
+                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure), .async(.lowest, 0),
+                        .wait(.lowest),
+                    ]
+                ]
+            ),
+            Scenario(
+                "a granted command that is left",
+                queues: [1],
+                batch: 4,
+                preemptions: 3,
+                threads: [
+                    [.async(.lowest, 0), .async(.lowest, 0, .left), .async(.lowest, 0)], [.complete(.calling)],
+                ]
+            ),
+            Scenario(
+                "the last granted command is left",
+                queues: [1],
+                batch: 4,
+                preemptions: 3,
+                threads: [
+                    [.async(.lowest, 0), .async(.lowest, 0, .left, .closure), .release(0)], [.complete(.calling)],
+                ]
+            ),
+            Scenario(
+                "granted commands of a value that is suspended and let go",
+                queues: [1],
+                batch: 4,
+                preemptions: 3,
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0), .async(.lowest, 0, .set, .closure)],
+                    [.suspend(0), .release(0)],
+                ]
+            ),
+            Scenario(
+                "a granted command submits another",
+                queues: [1],
+                batch: 4,
+                preemptions: 3,
+                threads: [
+                    [
+                        .async(.lowest, 0), .async(.lowest, 0, .then(.async(.highest, 0))), .async(.lowest, 0),
+                    ]
+                ]
+            ),
+            Scenario(
+                "granted commands, and another queue",
+                queues: [1, 1],
+                batch: 4,
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0), .async(.lowest, 0)],
+                    [.async(.lowest, 1), .cancel(3)],
+                ]
+            ),
+        ]
     }
 
     private static var endings: [Scenario] {

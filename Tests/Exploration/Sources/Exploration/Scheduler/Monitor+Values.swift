@@ -50,6 +50,9 @@ extension Monitor {
                 if turn.isFree, turn.waiting != 0, !turn.hasSuccessor, !turn.isSuspended {
                     world.fail("value \(number) is free, somebody waits, and there is no successor")
                 }
+                if unsafe !state.pointee.waiters.hasTrueSuccessor {
+                    world.fail("the successor of value \(number) is not its front")
+                }
                 if case .lane(let lane)? = unsafe state.pointee.waiters.successor, !lane.hasBlock {
                     world.fail("the successor of value \(number) is a lane without a block")
                 }
