@@ -14,7 +14,8 @@ enum LockMistake {
         fatalError(
             """
             This thread takes a lock that it already holds. It would wait for itself forever. Does an access come back to \
-            its own value, or was the lock held across an `await`, and the thread runs another task meanwhile?
+            its own value, maybe on the right of a `?.`, or was the lock held across an `await`, and the thread runs \
+            another task meanwhile?
             """
         )
     }

@@ -27,7 +27,8 @@
 ///   wrapped value and writes it back in two accesses: `count += 1` loses updates there.
 /// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes
 ///   with a message that says so. Don't nest accesses to two values in opposite orders: that crashes as well, but
-///   hangs on Apple systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there.
+///   hangs on Apple systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there. In
+///   `model.part?.count = other.count` the access opens before the right side is evaluated: put that in a `let` first.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Protected<Value> {

@@ -26,13 +26,13 @@ public struct QueueSafeAsyncedValue<Value: Sendable>: Sendable {
         schedule = QueueSafeValue(value: value).async(performIn: queue)
     }
 
-    /// Creates a value with a bound for what waits.
+    /// Creates a value with a bound for what waits: see <doc:TakingTurns>.
     ///
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
     ///   - queue: Where the closures of the commands run. It is occupied only while one of them does.
     ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. A further one is not accepted, and
-    ///     its completion gets ``QueueSafeValueError/commandQueueFull``: see <doc:TakingTurns>.
+    ///     its completion gets ``QueueSafeValueError/commandQueueFull``.
     public init(value: Value, queue: DispatchQueue, pendingCommandLimit: Int) {
         schedule = QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).async(performIn: queue)
     }

@@ -28,13 +28,13 @@ public struct QueueSafeSyncedValue<Value> {
         self.init(QueueSafeValue(value: value).wait)
     }
 
-    /// Creates a value with a bound for what waits.
+    /// Creates a value with a bound for what waits: see <doc:TakingTurns>.
     ///
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
     ///   - pendingCommandLimit: How many commands of queues and of tasks may wait: those of ``queueSafeValue``, as the
     ///     others wait as threads. A further one is not accepted, and its task or its completion gets
-    ///     ``QueueSafeValueError/commandQueueFull``: see <doc:TakingTurns>.
+    ///     ``QueueSafeValueError/commandQueueFull``.
     public init(value: Value, pendingCommandLimit: Int) {
         self.init(QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).wait)
     }

@@ -27,13 +27,13 @@ public struct QueueSafeValue<Value> {
         self.init(CommandQueue(value))
     }
 
-    /// Creates a value with a bound for what waits.
+    /// Creates a value with a bound for what waits: see <doc:TakingTurns>.
     ///
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
     ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. A further one is not accepted, and
     ///     its task or its completion gets ``QueueSafeValueError/commandQueueFull``. With 0 no command of a queue is
-    ///     accepted, as each waits for its queue. See <doc:TakingTurns>.
+    ///     accepted, as each waits for its queue.
     public init(value: Value, pendingCommandLimit: Int) {
         self.init(CommandQueue(value, limit: pendingCommandLimit))
     }

@@ -158,6 +158,11 @@ struct ArticleTests {
         }
         #expect(library.visits == 1)
 
+        let shelf = Protected(Shelf(lent: 1))
+        let books = shelf.books
+        shelf.lent? += books
+        #expect(shelf.lent == 4)
+
         var titles = library.titles
         await load(&titles)
         library.titles = titles
@@ -205,6 +210,12 @@ struct ArticleTests {
 private struct Library: Sendable {
     var titles = [String]()
     var visits = 0
+}
+
+/// Of `ProtectedMistakeTests` too.
+struct Shelf: Sendable {
+    var lent: Int?
+    var books = 3
 }
 
 private final class Reader: Sendable {

@@ -44,6 +44,16 @@ struct ProtectedMistakeTests {
         #expect(result.crashMessage.namesTheSecondLock)
     }
 
+    @Test("So does the right side behind a `?`, which is evaluated in the access")
+    func comesBackBehindOptional() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            giveUp(afterSeconds: 120)
+            let shelf = Protected(Shelf(lent: 1))
+            shelf.lent? += shelf.books
+        }
+        #expect(result.crashMessage.namesTheSecondLock)
+    }
+
     @Test("An access held over a suspension that ends on another thread crashes, and names the `await`")
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
     func heldOverSuspension() async throws {

@@ -63,9 +63,16 @@ struct AsyncBlocksNobodyTests {
         try inTime {
             let queue = DispatchQueue(label: "target")
             queue.suspend()
+            let commands = value.async(performIn: queue).lowestPriority
             for _ in 0..<100 {
-                let commands = value.async(performIn: queue).lowestPriority
-                if areTold { commands.set { $0 += 1 } completion: { _ in } } else { commands.set { $0 += 1 } }
+                if areTold {
+                    commands.set {
+                        $0 += 1
+                    } completion: { _ in
+                    }
+                } else {
+                    commands.set { $0 += 1 }
+                }
             }
             queue.async { answer.add(value.wait.highestPriority.get()) }
             let end = Door()
