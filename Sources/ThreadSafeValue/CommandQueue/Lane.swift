@@ -120,46 +120,68 @@ extension Lane {
 // A begun command stays in the lane until the grant is revoked.
 
 extension Lane {
-    var grant: AtomicWord { unsafe AtomicWord(words + 2) }
+    /// What is left of a grant, in one word with the number of its block: one that was given up may come back while
+    /// another has a grant.
+    struct Grant {
+        let bits: UInt64
 
-    /// Whether the block may begin another command without the lock of the line.
-    var hasGrant: Bool { grant.load() > 0 }
+        init(bits: UInt64) {
+            self.bits = bits
+        }
 
-    /// Grants the block the next commands, of one priority.
+        init(_ count: Int, to block: UInt64) {
+            bits = block << 16 | UInt64(count)
+        }
+
+        static var maximum: Int { 0xFFFF }
+
+        /// How many commands the block may still begin.
+        var count: Int { Int(bits) & Self.maximum }
+
+        func isNotEmpty(for block: UInt64) -> Bool { count > 0 && bits >> 16 == block }
+    }
+
+    var grantWord: AtomicWord { unsafe AtomicWord(words + 2) }
+
+    /// The grant as it is now.
+    var grant: Grant { Grant(bits: grantWord.load()) }
+
+    /// Grants the latest block the next commands, of one priority.
     ///
     /// - Parameters:
     ///   - limit: How many at most.
     ///   - command: The one that the block begins with the lock, which leads to them.
     /// - Returns: Whether there are any.
     func grant(atMost limit: Int, after command: PendingCommand) -> Bool {
-        granted = unsafe min(limit, commands.firstCount)
+        granted = unsafe min(limit, commands.firstCount, Grant.maximum)
         guard granted > 0 else { return false }
         unsafe command.next = firstLink
-        grant.store(UInt64(granted))
+        grantWord.store(Grant(granted, to: blockNumber).bits)
         return true
     }
 
-    /// The block begins its next command, if that was granted.
+    /// A block begins its next command, if that was granted to it.
     ///
-    /// - Parameter command: The one that it has begun before.
+    /// - Parameters:
+    ///   - command: The one that it has begun before.
+    ///   - block: The number of the block.
     /// - Returns: The next one.
-    func beginGranted(after command: PendingCommand) -> PendingCommand? {
-        var left = grant.load()
-        while left > 0 {
+    func beginGranted(after command: PendingCommand, block: UInt64) -> PendingCommand? {
+        while true {
+            let left = grant
+            guard left.isNotEmpty(for: block) else { return nil }
             // Only then nobody changes the link any more.
-            if grant.exchange(left, for: left - 1) { return unsafe command.next?.takeUnretainedValue() }
-            left = grant.load()
+            if grantWord.exchange(left.bits, for: left.bits - 1) { return unsafe command.next?.takeUnretainedValue() }
         }
-        return nil
     }
 
     /// Revokes the grant. The commands that the block has begun leave the lane, and are kept alive by the block.
     ///
     /// - Returns: How many these were.
     func revokeGrant() -> Int {
-        var left = grant.load()
-        while left > 0, !grant.exchange(left, for: 0) { left = grant.load() }
-        let begun = granted - Int(left)
+        var left = grant
+        while left.count > 0, !grantWord.exchange(left.bits, for: 0) { left = grant }
+        let begun = granted - left.count
         granted = 0
         unsafe commands.dropFirst(begun) { $0.leave(.started) }
         return begun

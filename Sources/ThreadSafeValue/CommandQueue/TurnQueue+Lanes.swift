@@ -76,7 +76,7 @@ extension TurnQueue {
     func drain(_ lane: Lane, block: UInt64) {
         guard lane.blockIsNeeded() else { return }
         var batch = Batch()
-        while let command = takeTurnBack(for: lane, &batch) ?? takeTurn(for: lane, block: block, &batch) {
+        while let command = takeTurnBack(for: lane, block: block, &batch) ?? takeTurn(for: lane, block: block, &batch) {
             let isOver = run(command, of: lane, block: block, &batch)
             batch.tellAll()
             if isOver { break }
@@ -126,13 +126,13 @@ extension TurnQueue {
     /// Takes a turn back that the block has freed to tell somebody, without the lock of the line.
     ///
     /// - Returns: The command to run, with the turn.
-    private func takeTurnBack(for lane: Lane, _ batch: inout Batch) -> PendingCommand? {
-        guard let last = batch.last, lane.hasGrant else { return nil }
+    private func takeTurnBack(for lane: Lane, block: UInt64, _ batch: inout Batch) -> PendingCommand? {
+        guard let last = batch.last, lane.grant.isNotEmpty(for: block) else { return nil }
         let seen = turn
         guard seen.isFree, seen.hasSuccessor, !seen.isSuspended,
             word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits)
         else { return nil }
-        if let command = lane.beginGranted(after: last) {
+        if let command = lane.beginGranted(after: last, block: block) {
             batch.beginGranted(command)
             return command
         }
@@ -159,7 +159,7 @@ extension TurnQueue {
             }
             if isChange, self.turn.isObserved, let delivery = owner.recordChange() { batch.append(delivery) }
             if let tell { batch.tell(tell) }
-            switch takeNext(of: lane, after: command, &batch) {
+            switch takeNext(of: lane, after: command, block: block, &batch) {
             case .command(let next): command = next
             case .pause: return false
             case .leave: return true
@@ -177,13 +177,13 @@ extension TurnQueue {
     ///
     /// If somebody waits to hear of the last command, or nothing waits, the block comes again, and counts as on its
     /// way.
-    private func takeNext(of lane: Lane, after command: PendingCommand, _ batch: inout Batch) -> Next {
+    private func takeNext(of lane: Lane, after command: PendingCommand, block: UInt64, _ batch: inout Batch) -> Next {
         let isAwaited = batch.isAwaited
-        if !isAwaited, let next = lane.beginGranted(after: command) {
+        if !isAwaited, let next = lane.beginGranted(after: command, block: block) {
             batch.beginGranted(next)
             return .command(next)
         }
-        if isAwaited, freeTurn(for: lane) { return .pause }
+        if isAwaited, freeTurn(for: lane, block: block) { return .pause }
         return update { waiters, effects in
             let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: batch.count)
@@ -198,8 +198,8 @@ extension TurnQueue {
     }
 
     /// Frees the turn of a lane that is its own successor and has a grant, without the lock of the line.
-    private func freeTurn(for lane: Lane) -> Bool {
-        if !turn.hasSuccessor || !lane.hasGrant { return false }
+    private func freeTurn(for lane: Lane, block: UInt64) -> Bool {
+        if !turn.hasSuccessor || !lane.grant.isNotEmpty(for: block) { return false }
         lane.freesTurn(at: now())
         while true {
             let seen = turn

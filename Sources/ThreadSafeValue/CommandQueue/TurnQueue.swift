@@ -114,7 +114,8 @@ extension TurnQueue {
     // read.
     private func publish(_ waiters: inout WaiterQueue, _ effects: inout WaiterQueue.Effects) {
         while true {
-            let seen = turn
+            // Acquired: who sees that a lane has freed the turn sees when.
+            let seen = TurnWord(bits: word.loadAcquiring())
             let holder = effects.nextHolder ?? seen.holder
             waiters.chooseSuccessor(holder: holder, &effects)
             let (next, deadline) = waiters.summary(holder: holder)

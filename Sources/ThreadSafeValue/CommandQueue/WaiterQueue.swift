@@ -15,7 +15,7 @@ package import Dispatch
 ///   its way: a thread that was woken, or a lane that has a block.
 /// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer
 ///   runs.
-/// - (grant) The block of one lane at most may begin commands without the lock: those that nothing else in line comes
+/// - (grant) One block at most may begin commands without the lock: those of its lane that nothing else in line comes
 ///   before. It has the turn, or has freed it to tell somebody, and then one of them still waits. Those that it has
 ///   begun stay in line until the grant is revoked, which each change does but the submission of a command behind them.
 @safe

@@ -61,6 +61,31 @@ extension Scenario {
                 ]
             ),
             Scenario(
+                "a block that was given up comes back beside one with a grant",
+                queues: [2],
+                jumps: [keeping],
+                batch: 4,
+                preemptions: 1,
+                threads: [
+                    [
+                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
+                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
+                    ], [.wait(.lowest)],
+                ]
+            ),
+            Scenario(
+                "granted commands whose report waits",
+                queues: [2],
+                batch: 4,
+                preemptions: 2,
+                threads: [
+                    [
+                        .async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.lowest, 0, .set, .closure),
+                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
+                    ]
+                ]
+            ),
+            Scenario(
                 "a granted command that is left",
                 queues: [1],
                 batch: 4,

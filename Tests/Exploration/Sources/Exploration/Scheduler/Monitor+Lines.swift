@@ -88,7 +88,7 @@ extension Monitor {
     }
 
     private func name(_ lane: Lane, of value: Int) {
-        unsafe lane.grant.storage.pointee.role = .grant
+        unsafe lane.grantWord.storage.pointee.role = .grant
         watched[value].name(lane)
     }
 }
@@ -97,7 +97,7 @@ extension PendingCommand {
     /// What its handle says of it, which revokes the grant of a lane first.
     var stateOfHandle: State {
         guard currentState == .waiting, let lane = unsafe lane, lane.granted > 0 else { return currentState }
-        let begun = unsafe lane.granted - Int(lane.grant.storage.pointee.bits)
+        let begun = unsafe lane.granted - Lane.Grant(bits: lane.grantWord.storage.pointee.bits).count
         var ahead: [PendingCommand] = []
         lane.commands.forEach { ahead.append($0) }
         return ahead.prefix(begun).contains { $0 === self } ? .started : .waiting

@@ -121,7 +121,7 @@ extension Monitor {
 
 extension Lane {
     /// Without a step of a thread.
-    fileprivate var hasGrantLeft: Bool { unsafe grant.storage.pointee.bits > 0 }
+    fileprivate var hasGrantLeft: Bool { unsafe Grant(bits: grantWord.storage.pointee.bits).count > 0 }
 }
 
 extension VirtualThread {
