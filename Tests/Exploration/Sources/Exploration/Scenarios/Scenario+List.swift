@@ -65,12 +65,12 @@ extension Scenario {
                 queues: [2],
                 jumps: [keeping],
                 batch: 4,
-                preemptions: 1,
+                preemptions: 2,
                 threads: [
                     [
                         .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
-                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
-                    ], [.wait(.lowest)],
+                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0),
+                    ]
                 ]
             ),
             Scenario(
