@@ -129,7 +129,7 @@ extension TurnQueue {
     private func takeTurnBack(for lane: Lane, block: UInt64, _ batch: inout Batch) -> PendingCommand? {
         guard let last = batch.last, lane.grant.isNotEmpty(for: block) else { return nil }
         let seen = turn
-        guard seen.isFree, seen.hasSuccessor, !seen.isSuspended,
+        guard seen.isFree, seen.hasSuccessor,
             word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits)
         else { return nil }
         if let command = lane.beginGranted(after: last, block: block) {

@@ -55,7 +55,8 @@ package struct WaiterQueue {
     /// The lane that has a grant.
     private var grantee: Lane?
 
-    /// The latest queue that was late when its lane was forgotten: it is waited for the next time as well.
+    /// The latest queue that was late when its lane was forgotten: it is waited for the next time as well. If it has
+    /// gone, so is another one at its place, once.
     private var lateQueue: (identity: UInt, delay: UInt64)?
 
     private(set) var lastArrival: UInt64 = 0
