@@ -12,7 +12,7 @@ struct Batch {
     // The commands that it has begun, in order, linked by `next`. It keeps them alive, those of a grant once that was
     // revoked.
     private var first: PendingCommand.Link?
-    private var lastLink: PendingCommand.Link?
+    private var last: PendingCommand.Link?
 
     private var tell: (() -> Void)?
     private var deliveries: [Delivery] = []
@@ -31,25 +31,25 @@ struct Batch {
 }
 
 extension Batch {
-    /// The latest command that it has begun.
-    var last: PendingCommand? { unsafe lastLink?.takeUnretainedValue() }
-
     /// Takes in a command that begins and has left the line.
     mutating func begin(_ command: PendingCommand) {
         let link = unsafe Unmanaged.passRetained(command)
-        if let last {
-            unsafe last.next = link
+        if let last = unsafe last {
+            unsafe last._withUnsafeGuaranteedRef { unsafe $0.next = link }
         } else {
             unsafe first = link
         }
-        unsafe lastLink = link
+        unsafe last = link
         count += 1
     }
 
-    /// Takes in a command of a grant that begins: it is linked to the one before.
-    mutating func beginGranted(_ command: PendingCommand) {
-        unsafe lastLink = .passUnretained(command)
+    /// Begins the next command of a lane, if that was granted to the block, which has begun the one before.
+    mutating func beginGranted(of lane: Lane, block: UInt64) -> PendingCommand? {
+        guard lane.beginGranted(block: block) else { return nil }
+        let next = unsafe last!._withUnsafeGuaranteedRef { unsafe $0.next! }
+        unsafe last = next
         count += 1
+        return unsafe next.takeUnretainedValue()
     }
 
     /// Takes in what tells the caller of the last command.

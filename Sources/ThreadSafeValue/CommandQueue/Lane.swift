@@ -162,16 +162,13 @@ extension Lane {
 
     /// A block begins its next command, if that was granted to it.
     ///
-    /// - Parameters:
-    ///   - command: The one that it has begun before.
-    ///   - block: The number of the block.
-    /// - Returns: The next one.
-    func beginGranted(after command: PendingCommand, block: UInt64) -> PendingCommand? {
+    /// - Parameter block: The number of the block.
+    /// - Returns: Whether it was. Only then nobody changes the link to that command any more.
+    func beginGranted(block: UInt64) -> Bool {
         while true {
             let left = grant
-            guard left.isNotEmpty(for: block) else { return nil }
-            // Only then nobody changes the link any more.
-            if grantWord.exchange(left.bits, for: left.bits - 1) { return unsafe command.next?.takeUnretainedValue() }
+            guard left.isNotEmpty(for: block) else { return false }
+            if grantWord.exchange(left.bits, for: left.bits - 1) { return true }
         }
     }
 

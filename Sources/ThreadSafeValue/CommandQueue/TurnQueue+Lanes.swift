@@ -127,15 +127,12 @@ extension TurnQueue {
     ///
     /// - Returns: The command to run, with the turn.
     private func takeTurnBack(for lane: Lane, block: UInt64, _ batch: inout Batch) -> PendingCommand? {
-        guard let last = batch.last, lane.grant.isNotEmpty(for: block) else { return nil }
+        guard batch.count > 0, lane.grant.isNotEmpty(for: block) else { return nil }
         let seen = turn
         guard seen.isFree, seen.hasSuccessor,
             word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits)
         else { return nil }
-        if let command = lane.beginGranted(after: last, block: block) {
-            batch.beginGranted(command)
-            return command
-        }
+        if let command = batch.beginGranted(of: lane, block: block) { return command }
         // The grant was revoked meanwhile, so the lane may be the successor no more.
         freeTurn()
         return nil
@@ -159,7 +156,7 @@ extension TurnQueue {
             }
             if isChange, self.turn.isObserved, let delivery = owner.recordChange() { batch.append(delivery) }
             if let tell { batch.tell(tell) }
-            switch takeNext(of: lane, after: command, block: block, &batch) {
+            switch takeNext(of: lane, block: block, &batch) {
             case .command(let next): command = next
             case .pause: return false
             case .leave: return true
@@ -177,12 +174,9 @@ extension TurnQueue {
     ///
     /// If somebody waits to hear of the last command, or nothing waits, the block comes again, and counts as on its
     /// way.
-    private func takeNext(of lane: Lane, after command: PendingCommand, block: UInt64, _ batch: inout Batch) -> Next {
+    private func takeNext(of lane: Lane, block: UInt64, _ batch: inout Batch) -> Next {
         let isAwaited = batch.isAwaited
-        if !isAwaited, let next = lane.beginGranted(after: command, block: block) {
-            batch.beginGranted(next)
-            return .command(next)
-        }
+        if !isAwaited, let next = batch.beginGranted(of: lane, block: block) { return .command(next) }
         if isAwaited, freeTurn(for: lane, block: block) { return .pause }
         return update { waiters, effects in
             let front = waiters.front

@@ -417,7 +417,6 @@ extension WaiterQueue {
         guard !timerIsRunning, case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
         guard lane.isLate(at: time, holder: holder, policy) else { return }
-        revokeGrant()
         successor = nil
         // If it is present, its queue moves, which says nothing of the others.
         let probes = lane.isDispatched

@@ -158,35 +158,36 @@ struct AsyncBlocksNobodyTests {
 
     /// A block whose completion takes longer than 5 ms, or waits for the value, is replaced by another, which begins
     /// commands meanwhile. The first then comes back in the middle of those.
-    @Test("A completion that takes long or waits comes back to a queue that went on: each command runs and tells once")
-    func comesBack() throws {
-        for waits in [true, false] {
-            let ran = Log<Int>()
-            let told = Log<Int>()
-            let count = waits ? 3_000 : 300
-            try inTime {
-                let value = QueueSafeValue(value: 0)
-                value.suspend()
-                let group = DispatchGroup()
-                for number in 0..<count {
-                    group.enter()
-                    value.async(performIn: .utility).lowestPriority.set { _ in
-                        ran.add(number)
-                    } completion: { _ in
-                        told.add(number)
-                        if number % 17 == 0 {
-                            if waits { _ = value.wait.lowestPriority.get() } else { usleep(7_000) }
-                        } else if number % 3 == 0, !waits {
-                            usleep(30)
-                        }
-                        group.leave()
+    @Test(
+        "A completion that takes long or waits comes back to a queue that went on: each command runs and tells once",
+        arguments: [true, false]
+    )
+    func comesBack(waits: Bool) throws {
+        let ran = Log<Int>()
+        let told = Log<Int>()
+        let count = waits ? 3_000 : 300
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            value.suspend()
+            let group = DispatchGroup()
+            for number in 0..<count {
+                group.enter()
+                value.async(performIn: .utility).lowestPriority.set { _ in
+                    ran.add(number)
+                } completion: { _ in
+                    told.add(number)
+                    if number % 17 == 0 {
+                        if waits { _ = value.wait.lowestPriority.get() } else { usleep(7_000) }
+                    } else if number % 3 == 0, !waits {
+                        usleep(30)
                     }
+                    group.leave()
                 }
-                #expect(throws: Never.self) { try value.resume().get() }
-                group.wait()
             }
-            #expect(ran.entries == Array(0..<count))
-            #expect(told.entries.sorted() == Array(0..<count))
+            #expect(throws: Never.self) { try value.resume().get() }
+            group.wait()
         }
+        #expect(ran.entries == Array(0..<count))
+        #expect(told.entries.sorted() == Array(0..<count))
     }
 }

@@ -13,6 +13,11 @@ extension Scenario {
             + listening + grants
     }
 
+    /// Commands of one queue that report.
+    private static func tells(_ count: Int) -> [Action] {
+        Array(repeating: .async(.lowest, 0, .set, .closure), count: count)
+    }
+
     // A block that begins commands without the lock of the line, while something else changes that.
     private static var grants: [Scenario] {
         [
@@ -28,24 +33,14 @@ extension Scenario {
                 queues: [1],
                 batch: 4,
                 preemptions: 2,
-                threads: [
-                    [
-                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
-                        .async(.lowest, 0, .set, .closure),
-                    ], [.wait(.lowest)],
-                ]
+                threads: [tells(3), [.wait(.lowest)]]
             ),
             Scenario(
                 "granted commands that tell, and one that is more urgent",
                 queues: [1],
                 batch: 4,
                 preemptions: 2,
-                threads: [
-                    [
-                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
-                        .async(.lowest, 0, .set, .closure),
-                    ], [.async(.highest, 0)],
-                ]
+                threads: [tells(3), [.async(.highest, 0)]]
             ),
             Scenario(
                 "granted commands that tell, and a queue that stands still then",
@@ -66,12 +61,7 @@ extension Scenario {
                 jumps: [keeping],
                 batch: 4,
                 preemptions: 2,
-                threads: [
-                    [
-                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
-                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0),
-                    ]
-                ]
+                threads: [tells(3) + [.async(.lowest, 0)]]
             ),
             Scenario(
                 "granted commands whose report waits",

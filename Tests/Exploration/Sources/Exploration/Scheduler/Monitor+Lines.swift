@@ -93,11 +93,16 @@ extension Monitor {
     }
 }
 
+extension Lane {
+    /// How many granted commands the block has not begun, without a step of a thread.
+    var grantLeft: Int { unsafe Grant(bits: grantWord.storage.pointee.bits).count }
+}
+
 extension PendingCommand {
     /// What its handle says of it, which revokes the grant of a lane first.
     var stateOfHandle: State {
         guard currentState == .waiting, let lane = unsafe lane, lane.granted > 0 else { return currentState }
-        let begun = unsafe lane.granted - Lane.Grant(bits: lane.grantWord.storage.pointee.bits).count
+        let begun = lane.granted - lane.grantLeft
         var ahead: [PendingCommand] = []
         lane.commands.forEach { ahead.append($0) }
         return ahead.prefix(begun).contains { $0 === self } ? .started : .waiting

@@ -57,7 +57,7 @@ extension Monitor {
                     world.fail("the successor of value \(number) is a lane without a block")
                 }
                 if turn.isFree,
-                    unsafe state.pointee.waiters.allLanes.contains(where: { $0.granted > 0 && !$0.hasGrantLeft })
+                    unsafe state.pointee.waiters.allLanes.contains(where: { $0.granted > 0 && $0.grantLeft == 0 })
                 {
                     world.fail("the turn of value \(number) is free, and its line counts commands that have begun")
                 }
@@ -117,11 +117,6 @@ extension Monitor {
             return nil
         }
     }
-}
-
-extension Lane {
-    /// Without a step of a thread.
-    fileprivate var hasGrantLeft: Bool { unsafe Grant(bits: grantWord.storage.pointee.bits).count > 0 }
 }
 
 extension VirtualThread {
