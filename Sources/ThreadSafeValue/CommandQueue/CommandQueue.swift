@@ -52,11 +52,16 @@ struct CommandQueue<Value> {
 // and out crosses threads: the containers ask for `Sendable` where that matters.
 extension CommandQueue: @unchecked Sendable {}
 
+// What each `wait` command calls is transparent: a debug build inlines it too, and knows the types then. Without, it asks
+// the runtime for their metadata, and a command takes twice as long there.
+
 extension CommandQueue {
     @inlinable
+    @_transparent
     var word: AtomicWord { storage.word }
 
     @inlinable
+    @_transparent
     var value: UnsafeMutablePointer<Value> { unsafe storage.value }
 
     /// Gives the turn back to whoever is next.
@@ -65,6 +70,7 @@ extension CommandQueue {
     ///   - holder: Whoever has the turn.
     ///   - isChange: Whether the value may have changed, and nobody was told yet.
     @inlinable
+    @_transparent
     func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
         // The word is an address, which alone keeps nothing alive.
         withExtendedLifetime(storage) {
@@ -82,6 +88,7 @@ extension CommandQueue {
     ///   - body: What to do with the value.
     /// - Returns: What `body` returned or threw, or why there was no turn.
     @inlinable
+    @_transparent
     func perform<Success>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
@@ -97,6 +104,7 @@ extension CommandQueue {
 
     /// Runs `body` with the turn of the calling thread, and gives that back before the result can go away.
     @inlinable
+    @_transparent
     func runAndGiveTurnBack<Success>(
         of thread: UInt64,
         isChange: Bool,
@@ -111,6 +119,7 @@ extension CommandQueue {
 
     /// What `body` returns or throws with the value. Only with the turn.
     @inlinable
+    @_transparent
     func run<Success>(_ body: (inout Value) throws -> Success) -> Result<Success, QueueSafeValueError> {
         do {
             return .success(try unsafe body(&value.pointee))
@@ -270,6 +279,7 @@ extension CommandQueueStorage {
 
     /// The turn word.
     @inlinable
+    @_transparent
     var word: AtomicWord { word(0) }
 
     /// All that does not ask for the value. Keep the storage while you use it.
@@ -281,14 +291,17 @@ extension CommandQueueStorage {
     var listeners: AtomicWord { word(4) }
 
     @inlinable
+    @_transparent
     func word(_ index: Int) -> AtomicWord {
         unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.word(index, of: $0) }
     }
 
     /// Where the value is: only for whoever has the turn.
     @inlinable
+    @_transparent
     var value: UnsafeMutablePointer<Value> {
-        unsafe withUnsafeMutablePointerToHeader { unsafe $0 }
+        let value = unsafe withUnsafeMutablePointerToHeader { UnsafeMutableRawPointer($0) }
+        return unsafe value.assumingMemoryBound(to: Value.self)
     }
 }
 

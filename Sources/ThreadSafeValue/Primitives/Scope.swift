@@ -8,6 +8,7 @@
 /// compiler lets go of a result that nobody uses as early as it can, which is before `end`, so under the lock that
 /// `end` gives back.
 @inlinable
+@_transparent
 @inline(__always)
 func scope<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result,

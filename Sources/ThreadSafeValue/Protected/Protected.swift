@@ -93,6 +93,7 @@ extension Protected {
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
     @inlinable
+    @_transparent
     public func read<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -108,6 +109,7 @@ extension Protected {
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
     @inlinable
+    @_transparent
     @discardableResult
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result

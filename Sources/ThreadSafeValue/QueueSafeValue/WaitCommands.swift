@@ -104,6 +104,7 @@ extension WaitCommands {
     ///
     /// - Returns: The value, or why there is none.
     @inlinable
+    @_transparent
     public func get() -> Result<CurrentValue, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { $0 }
     }
@@ -163,6 +164,7 @@ extension WaitCommands {
     /// - Returns: The updated value, or why the command failed. Whoever keeps a large collection from here makes the
     ///   next change copy it.
     @inlinable
+    @_transparent
     @discardableResult
     public func set(
         _ accessClosure: (inout CurrentValue) throws -> Void
@@ -195,6 +197,7 @@ extension WaitCommands {
     /// - Parameter commandClosure: Called at most once on the calling thread, with the value.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
+    @_transparent
     public func map<MappedValue>(
         _ commandClosure: (CurrentValue) throws -> MappedValue
     ) -> Result<MappedValue, QueueSafeValueError> {
@@ -214,6 +217,7 @@ extension WaitCommands {
     ///   changed stays.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
+    @_transparent
     @discardableResult
     public func update<Answer>(
         _ accessClosure: (inout CurrentValue) throws -> Answer
