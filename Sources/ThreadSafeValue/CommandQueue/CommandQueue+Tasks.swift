@@ -79,7 +79,8 @@ extension CommandQueue where Value: Sendable {
             }
             if case .failure(let failure) = turn { return .failure(failure) }
         }
-        defer { giveTurnBack(of: owner.holder, afterChange: true) }
+        // The holder is the address of the owner, which stays until the turn is free.
+        defer { withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: true) } }
         return await run(body, as: owner)
     }
 
@@ -217,7 +218,7 @@ extension CommandQueue where Value: Sendable {
             queue.moveTurn(to: owner.holder)
             Task.detached(priority: taskPriority) {
                 ending.record(await queue.run(body, as: owner))
-                queue.giveTurnBack(of: owner.holder, afterChange: true)
+                withExtendedLifetime(owner) { queue.giveTurnBack(of: owner.holder, afterChange: true) }
                 ending.tell()
             }
             return .detached

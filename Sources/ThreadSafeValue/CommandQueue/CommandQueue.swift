@@ -323,8 +323,8 @@ extension CommandQueueStorage: AnyCommandQueue {
     /// Nobody can resume the value any more: refuses the commands that wait, and tells those who listen that it has
     /// gone.
     private func dismissWaiters() {
-        let lanes = unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.waiters($0).pointee.allLanes }
-        // With the lock also if nothing waits, so that handles see the states that the queue has left.
+        // With both locks, so that handles see the states that the queue and its blocks have left.
+        let lanes = turns.withWaiters { $0.allLanes }
         let reference: QueueReference? = word(3).object()
         let refused = reference?.end { lanes.map { $0.removeAll(.refused) } } ?? []
         let listeners: ChangeBroadcaster<Value>? = listeners.object()

@@ -41,8 +41,8 @@ package final class Lane: @unchecked Sendable {
     private var blockCount = 0
     private var isBehindItself = false
 
-    /// A block that was dispatched behind another could not start in time.
-    private(set) var isSerial = false
+    /// How many blocks the queue has room for: one more could not start in time. `.max` if that is not known.
+    private(set) var room = Int.max
 
     /// How long the queue took to start the latest block, in nanoseconds, and how many blocks in a row came for the
     /// front and found the turn taken.
@@ -229,7 +229,7 @@ extension Lane {
     private func pause(since time: UInt64) -> UInt64 { max(time, freed.load()) }
 
     /// Whether a command of the lane has the turn, given who does. Not after a manual command was left to its `done`.
-    func hasTurn(of holder: UInt64) -> Bool { hasTurn && isBlocked(on: holder) }
+    func hasTurn(of holder: UInt64) -> Bool { hasTurn && thread == holder }
 
     /// Whether its block should be there by now. Not while it runs a command: nothing else could come to the turn.
     func isLate(at time: UInt64, holder: UInt64, _ policy: HandoffPolicy) -> Bool {
@@ -250,8 +250,8 @@ extension Lane {
 
     /// The block runs, and has the turn or looks for it.
     func arrive(at time: UInt64, on thread: UInt64) {
-        // It starts beside another one.
-        if isDispatched, blockCount > 1 { isSerial = false }
+        // What was known is not so any more.
+        if isDispatched, blockCount > room { room = .max }
         block = .present(since: time, thread: thread)
         hasTurn = false
         unsafe overdue = false
@@ -260,7 +260,7 @@ extension Lane {
     /// The lane loses its place until its block arrives.
     func becomeOverdue() {
         unsafe overdue = true
-        if isBehindItself, isDispatched { isSerial = true }
+        if isDispatched, blockCount > 1 { room = blockCount - 1 }
     }
 
     /// A block has returned to its queue.
@@ -274,14 +274,23 @@ extension Lane {
         hasTurn = false
     }
 
-    /// The lane's thread waits for the turn itself, so its block cannot come.
-    func isBlocked(on thread: UInt64) -> Bool {
-        if case .present(_, let own) = block { own == thread } else { false }
+    /// The thread of its block, if that runs.
+    var thread: UInt64? {
+        if case .present(_, let thread) = block { thread } else { nil }
     }
+
+    /// Whether the queue may have room for another block beside those that run.
+    var hasRoom: Bool { blockCount < room }
 
     /// Learns how long the target queue took to start a block.
     package func adapt(to delay: UInt64) {
         if !isBehindItself { self.delay = delay }
+    }
+
+    /// Learns what is known of the target queue.
+    func adapt(to delay: UInt64, room: Int) {
+        adapt(to: delay)
+        self.room = room
     }
 
     /// The block came for the front, and another command had the turn.

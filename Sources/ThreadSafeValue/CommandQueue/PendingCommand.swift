@@ -97,6 +97,9 @@ extension PendingCommand {
 
     package var lane: Lane? { unsafe laneLink?.takeUnretainedValue() }
 
+    /// The thread of a `wait` command, as the holder of a turn.
+    package var thread: UInt64? { parker.map { WaitGraph.holder(of: $0.thread) } }
+
     /// The lane or the thread that takes the turn for the command, as a number.
     var successorIdentity: UInt {
         unsafe UInt(bitPattern: laneLink?.toOpaque() ?? Unmanaged.passUnretained(self).toOpaque())

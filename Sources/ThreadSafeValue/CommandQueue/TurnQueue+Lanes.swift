@@ -55,7 +55,7 @@ extension TurnQueue {
         let (threads, others) = update { waiters, _ in
             let removed = waiters.removeAll(priority)
             for command in removed.threads {
-                WaitGraph.shared.cancel(for: resource, thread: WaitGraph.holder(of: command.parker!.thread)) {
+                WaitGraph.shared.cancel(for: resource, thread: command.thread!) {
                     command.leave(.cancelled)
                 }
             }

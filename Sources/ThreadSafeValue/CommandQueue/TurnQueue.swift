@@ -293,7 +293,7 @@ extension TurnQueue {
         command.reuse(for: priority)
         let thread = TurnWord.currentThread
         let body = TaskBody.current
-        update { waiters, effects in waiters.append(command, on: thread, &effects) }
+        update { waiters, _ in waiters.append(command) }
         // A wait that ends is in no circle for ever.
         if deadline == .max {
             let delay = policy.circleDelay

@@ -55,9 +55,9 @@ package struct WaiterQueue {
     /// The lane that has a grant.
     private var grantee: Lane?
 
-    /// The latest queue that was late when its lane was forgotten: it is waited for the next time as well. If it has
-    /// gone, so is another one at its place, once.
-    private var lateQueue: (identity: UInt, delay: UInt64)?
+    /// The latest queue that was late when its lane was forgotten: what was known of it counts the next time as well.
+    /// If it has gone, so does it for another one at its place, once.
+    private var lateQueue: (identity: UInt, delay: UInt64, room: Int)?
 
     private(set) var lastArrival: UInt64 = 0
     private var timerIsRunning = false
@@ -169,21 +169,11 @@ extension WaiterQueue {
 
 extension WaiterQueue {
     /// Puts the command of a thread at the end of the line, behind all of its priority.
-    ///
-    /// A lane whose block is below this on the thread's stack cannot come: if it is the successor, another block is
-    /// dispatched. Where that could not start before either, the queue is serial, and the lane loses its place at
-    /// once.
-    package mutating func append(_ command: PendingCommand, on thread: UInt64, _ effects: inout Effects) {
-        let time = now()
-        command.append(at: nextArrival(time))
+    package mutating func append(_ command: PendingCommand) {
+        command.append(at: nextArrival(now()))
         threads.append(command)
-        guard case .lane(let lane) = successor, lane.isBlocked(on: thread) else { return }
-        successor = nil
-        lane.leave()
-        guard lane.isSerial else { return }
-        giveUp(lane)
-        lane.dispatch(at: time)
-        effects.probes.append(lane)
+        // Its block is below this on the stack, and cannot come.
+        if case .lane(let lane) = successor, lane.thread == command.thread { successor = nil }
     }
 
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
@@ -247,7 +237,9 @@ extension WaiterQueue {
         let identity = target.identity
         let known = lanesByTarget[identity]
         let lane = known ?? Lane(target: target)
-        if known == nil, let lateQueue, lateQueue.identity == identity { lane.adapt(to: lateQueue.delay) }
+        if known == nil, let lateQueue, lateQueue.identity == identity {
+            lane.adapt(to: lateQueue.delay, room: lateQueue.room)
+        }
         lanesByTarget[identity] = lane
         latestIdentity = identity
         unsafe latestLane = .passUnretained(lane)
@@ -259,7 +251,9 @@ extension WaiterQueue {
         guard lane.isIdle, lanesByTarget[lane.identity] === lane else { return }
         lanesByTarget[lane.identity] = nil
         if latestIdentity == lane.identity { latestIdentity = 0 }
-        if lane.keeping(policy) > policy.keeping { lateQueue = (lane.identity, lane.delay) }
+        if lane.keeping(policy) > policy.keeping || lane.room != .max {
+            lateQueue = (lane.identity, lane.delay, lane.room)
+        }
     }
 
     private mutating func nextArrival(_ time: UInt64) -> UInt64 {
@@ -393,14 +387,27 @@ extension WaiterQueue {
         return unsafe front._withUnsafeGuaranteedRef { $0.successorIdentity } == successorIdentity
     }
 
+    /// Makes the front the successor, and has its thread woken or a block of its lane dispatched.
+    ///
+    /// A lane whose block is on a thread that stands in line gets another block, as that cannot come. If the queue has
+    /// no room for it, the lane loses its place at once.
     private mutating func summon(_ front: PendingCommand, _ effects: inout Effects) {
         guard let lane = front.lane else {
             successor = .thread(front)
             effects.wake = front.parker
             return
         }
-        successor = .lane(lane)
         lane.claimBlock()
+        if let thread = lane.thread, threads.contains(thread: thread) {
+            lane.leave()
+            if !lane.hasRoom {
+                giveUp(lane)
+                lane.dispatch(at: now())
+                effects.probes.append(lane)
+                return summon(self.front!, &effects)
+            }
+        }
+        successor = .lane(lane)
         if !lane.hasBlock {
             lane.dispatch(at: now())
             effects.dispatch = lane

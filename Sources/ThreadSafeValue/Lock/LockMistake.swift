@@ -29,7 +29,7 @@ enum LockMistake {
     @usableFromInline
     @inline(never)
     static func failHeldAtEnd() -> Never {
-        fatalError("A lock goes away while a thread holds it.")
+        fatalError("A lock goes away while a thread holds it. Keep it until it is unlocked.")
     }
 
     /// - Parameter circle: What this thread waits for, what the thread that holds that waits for, and so on, up to

@@ -9,11 +9,14 @@ extension DispatchTimeInterval {
     /// The same time, where that can be told in nanoseconds; else for ever.
     @usableFromInline
     init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        // Before it is taken apart, which crashes for a time that is longer than all seconds.
+        guard duration < .nanoseconds(Int64.max) else {
+            self = .never
+            return
+        }
+        let (seconds, attoseconds) = max(duration, .zero).components
         // Rounded up: a short time is not none.
-        let (sum, isLonger) = whole.addingReportingOverflow((attoseconds + 999_999_999) / 1_000_000_000)
-        let nanoseconds = isTooLong || isLonger ? nil : Int(exactly: sum)
-        self = nanoseconds.map { .nanoseconds($0) } ?? (seconds < 0 ? .nanoseconds(0) : .never)
+        let nanoseconds = Int(exactly: seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000)
+        self = nanoseconds.map { .nanoseconds($0) } ?? .never
     }
 }

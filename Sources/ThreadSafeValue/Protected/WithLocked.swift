@@ -256,7 +256,7 @@ func failNamedTwice() -> Never {
 @usableFromInline
 @inline(never)
 func failCountChanged() -> Never {
-    fatalError("The closure of withLocked has changed the number of the values.")
+    fatalError("The closure of withLocked has changed the number of the values. Each needs a value to be given back.")
 }
 
 extension Protected {

@@ -109,8 +109,7 @@ struct LaneTests {
         var waiters = WaiterQueue(policy: .impatient)
         let commands = (0..<10).map { waiters.append(.highest, for: DispatchQueue(label: "\($0)")) }
         let thread = PendingCommand(of: Parker())
-        var effects = WaiterQueue.Effects()
-        waiters.append(thread, on: 0, &effects)
+        waiters.append(thread)
         for _ in 0..<3 { _ = waiters.choose() }
         #expect(waiters.front === thread)
         for command in commands + [thread] { waiters.remove(command) }
@@ -159,52 +158,98 @@ struct LaneTests {
         for command in [next, other] { waiters.remove(command) }
     }
 
-    /// While a lane's block is below a wait on the stack, another block can come only if the queue is concurrent.
-    @Test("A serial queue is waited for once while its own block waits for the turn, and never again")
-    func serial() throws {
+    /// While a lane's block is below a wait on the stack, another block can come only if the queue has room for it.
+    @Test(
+        "A queue with room for some blocks is waited for once while all of them wait for the turn, and never again",
+        arguments: 1...3
+    )
+    func room(blocks: Int) throws {
         var waiters = WaiterQueue(policy: .impatient)
-        let (lane, queue) = try waiters.laneThatRuns(on: 7)
+        let own = try #require(PendingCommand(of: Parker()).thread)
+        let (lane, queue) = try waiters.laneThatRuns(on: own)
         for isKnown in [false, true] {
-            // The block calls a completion, which submits another command and then waits.
-            waiters.pause(lane, on: 7)
-            let command = waiters.append(.highest, for: queue)
-            _ = waiters.choose()
-            let thread = PendingCommand(of: Parker())
-            var effects = WaiterQueue.Effects()
-            waiters.append(thread, on: 7, &effects)
-            #expect(effects.probes.contains { $0 === lane } == isKnown)
-            #expect(waiters.front === (isKnown ? thread : command))
-            // Now the other block is late.
+            var threads: [PendingCommand] = []
+            for number in 1...blocks {
+                let command = waiters.blockWaits(lane, queue, &threads)
+                let effects = waiters.choose(timerFires: false)
+                if number == blocks {
+                    #expect(effects.probes.contains { $0 === lane } == isKnown)
+                    #expect(waiters.front === (isKnown ? threads[0] : command))
+                    // Now the other block is late.
+                    for _ in 0..<2 { _ = waiters.choose() }
+                    #expect(waiters.front === threads[0])
+                    for thread in threads {
+                        waiters.remove(thread)
+                        lane.blockReturns()
+                    }
+                }
+                let arrives = waiters.arrive(lane, block: lane.blockNumber, on: own)
+                #expect(arrives)
+                waiters.remove(command)
+            }
+        }
+    }
+
+    @Test("A queue that has started one block more than it had room for has as much room as any other")
+    func moreRoom() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let own = try #require(PendingCommand(of: Parker()).thread)
+        let (lane, queue) = try waiters.laneThatRuns(on: own)
+        for _ in 0..<2 {
+            var threads: [PendingCommand] = []
+            let command = waiters.blockWaits(lane, queue, &threads)
+            #expect(!waiters.choose(timerFires: false).probes.contains { $0 === lane })
             for _ in 0..<2 { _ = waiters.choose() }
-            #expect(waiters.front === thread)
-            waiters.remove(thread)
-            lane.blockReturns()
-            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 7)
+            #expect(waiters.front === threads[0])
+            waiters.remove(threads[0])
+            // The block below has not returned.
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: own)
             #expect(arrives)
             waiters.remove(command)
         }
     }
 
-    @Test("A queue that has started a block beside another is not taken for a serial one, though it was late")
-    func concurrent() throws {
+    @Test("What is known of the room of a queue counts when it has been idle")
+    func knownRoom() throws {
         var waiters = WaiterQueue(policy: .impatient)
-        let (lane, queue) = try waiters.laneThatRuns(on: 7)
-        for _ in 0..<2 {
-            waiters.pause(lane, on: 7)
-            let command = waiters.append(.highest, for: queue)
-            _ = waiters.choose()
-            let thread = PendingCommand(of: Parker())
-            var effects = WaiterQueue.Effects()
-            waiters.append(thread, on: 7, &effects)
-            #expect(!effects.probes.contains { $0 === lane })
+        let own = try #require(PendingCommand(of: Parker()).thread)
+        var (lane, queue) = try waiters.laneThatRuns(on: own)
+        for isKnown in [false, true] {
+            var threads: [PendingCommand] = []
+            let command = waiters.blockWaits(lane, queue, &threads)
+            #expect(waiters.choose(timerFires: false).probes.contains { $0 === lane } == isKnown)
             for _ in 0..<2 { _ = waiters.choose() }
-            #expect(waiters.front === thread)
-            waiters.remove(thread)
-            // The block below has not returned.
-            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 7)
+            waiters.remove(threads[0])
+            lane.blockReturns()
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: own)
             #expect(arrives)
             waiters.remove(command)
+            // Now it is idle, and forgotten.
+            waiters.leave(lane)
+            let next = waiters.append(.medium, for: queue)
+            #expect(next.lane !== lane)
+            lane = try #require(waiters.choose().dispatch)
+            let isBack = waiters.arrive(lane, block: lane.blockNumber, on: own)
+            #expect(isBack)
+            waiters.remove(next)
+            _ = waiters.choose(turnIsFree: false)
         }
+    }
+
+    @Test("A block whose thread waits is not waited for, also if its lane is next only later")
+    func nextLater() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let own = try #require(PendingCommand(of: Parker()).thread)
+        let (lane, queue) = try waiters.laneThatRuns(on: own)
+        let urgent = PendingCommand(of: Parker())
+        urgent.reuse(for: .highest)
+        waiters.append(urgent)
+        _ = waiters.choose(timerFires: false)
+        var threads: [PendingCommand] = []
+        let command = waiters.blockWaits(lane, queue, &threads)
+        waiters.remove(urgent)
+        #expect(waiters.choose(timerFires: false).dispatch === lane)
+        for command in threads + [command] { waiters.remove(command) }
     }
 
     @Test(
@@ -282,11 +327,12 @@ struct LaneTests {
         waiters.pause(lane, on: 0)
         let cancelled = waiters.append(.medium, for: queue)
         _ = waiters.choose()
-        // The thread of the block waits, so the block is given up.
-        let thread = PendingCommand(of: Parker())
-        var effects = WaiterQueue.Effects()
-        waiters.append(thread, on: 0, &effects)
-        waiters.remove(thread)
+        // Something else is next, so the block, which is late, is given up.
+        let urgent = PendingCommand(of: Parker())
+        urgent.reuse(for: .highest)
+        waiters.append(urgent)
+        _ = waiters.choose()
+        waiters.remove(urgent)
         waiters.remove(cancelled)
         let command = waiters.append(.medium, for: queue)
         #expect(command.lane !== lane)
@@ -313,6 +359,24 @@ extension WaiterQueue {
         if timerFires { timerFired() }
         chooseSuccessor(holder: turnIsFree ? 0 : 7, &effects)
         return effects
+    }
+
+    /// The block of a lane calls a completion, which submits another command and then waits.
+    ///
+    /// - Returns: That command.
+    fileprivate mutating func blockWaits(
+        _ lane: Lane,
+        _ queue: DispatchQueue,
+        _ threads: inout [PendingCommand]
+    ) -> PendingCommand {
+        let thread = PendingCommand(of: Parker())
+        pause(lane, on: thread.thread!)
+        let command = append(.medium, for: queue)
+        // The lane is the successor. Later on not: here all threads are one, which waits already.
+        if threads.isEmpty { _ = choose() }
+        append(thread)
+        threads.append(thread)
+        return command
     }
 
     /// A lane whose block has taken its only command and runs it.

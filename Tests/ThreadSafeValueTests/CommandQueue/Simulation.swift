@@ -188,8 +188,7 @@ extension WaiterQueue {
         if Int.random(in: 0..<4, using: &random) > 0 { return append(priority, for: target) }
         let command = PendingCommand(of: Parker())
         command.reuse(for: priority)
-        var effects = Effects()
-        append(command, on: 0, &effects)
+        append(command)
         return command
     }
 

@@ -147,6 +147,35 @@ struct StandstillTests {
         #expect(answer == .success(2))
     }
 
+    @Test("So does one that waits while others have the turn, before its queue is next again")
+    func ownQueueIsNextLater() throws {
+        let answer = try inTime {
+            let value = QueueSafeValue(value: 0, policy: .unbounded)
+            let queue = DispatchQueue(label: "own", attributes: .concurrent)
+            let answers = Log<Result<Int, QueueSafeValueError>>()
+            let end = Door()
+            value.async(performIn: queue).lowestPriority.set {
+                $0 += 1
+            } completion: { _ in
+                let blocker = Blocker(value)
+                value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                let urgent = Thread { value.wait.highestPriority.set { $0 += 1 } }
+                urgent.start()
+                let last = Thread {
+                    try? value.waitForPending(3)
+                    blocker.end()
+                }
+                last.start()
+                try? value.waitForPending(2)
+                answers.add(value.wait.lowestPriority.get())
+                end.open()
+            }
+            end.waitUntilOpen()
+            return answers.entries[0]
+        }
+        #expect(answer == .success(3))
+    }
+
     @Test("300 blocks of a global pool wait while commands for that pool are pending: all run")
     func fullPool() async {
         await #expect(processExitsWith: .success) {

@@ -73,7 +73,7 @@ struct WaiterQueueTests {
         #expect(waiters.front === command)
         let parker = Parker()
         let thread = PendingCommand(of: parker)
-        waiters.append(thread, on: 0, &effects)
+        waiters.append(thread)
         waiters.chooseSuccessor(holder: 0, &effects)
         #expect(waiters.front === thread)
         #expect(effects.wake === parker)
@@ -93,11 +93,11 @@ struct WaiterQueueTests {
         let better = PendingCommand(of: high)
         better.reuse(for: .highest)
         var effects = WaiterQueue.Effects()
-        waiters.append(first, on: 0, &effects)
+        waiters.append(first)
         waiters.chooseSuccessor(holder: 0, &effects)
         #expect(effects.wake === low)
         effects = WaiterQueue.Effects()
-        waiters.append(better, on: 0, &effects)
+        waiters.append(better)
         waiters.chooseSuccessor(holder: 0, &effects)
         #expect(effects.wake === high)
         waiters.remove(first)
@@ -138,7 +138,7 @@ struct WaiterQueueTests {
         // Something more urgent is the successor, and leaves.
         let urgent = PendingCommand(of: Parker())
         urgent.reuse(for: .highest)
-        waiters.append(urgent, on: 0, &effects)
+        waiters.append(urgent)
         waiters.chooseSuccessor(holder: 0, &effects)
         waiters.remove(urgent)
         effects = WaiterQueue.Effects()
@@ -153,7 +153,7 @@ struct WaiterQueueTests {
         var waiters = WaiterQueue(policy: HandoffPolicy())
         let thread = PendingCommand(of: Parker())
         var effects = WaiterQueue.Effects()
-        waiters.append(thread, on: 0, &effects)
+        waiters.append(thread)
         waiters.chooseSuccessor(holder: 0, &effects)
         // It is on its way.
         #expect(waiters.bargingDeadline.allows(.lowest, at: 0))
@@ -173,8 +173,7 @@ struct WaiterQueueTests {
         var waiters = WaiterQueue(policy: policy)
         let begin = now()
         var commands = (0..<threads).map { _ in PendingCommand(of: Parker()) }
-        var effects = WaiterQueue.Effects()
-        for command in commands { waiters.append(command, on: 0, &effects) }
+        for command in commands { waiters.append(command) }
         commands += (0..<3).map { waiters.append(.lowest, for: DispatchQueue(label: "\($0)")) }
         let time = policy.barging * UInt64(max(threads, 1))
         #expect(waiters.bargingDeadline.allows(.lowest, at: begin + time - 1))
