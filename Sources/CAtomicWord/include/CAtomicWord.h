@@ -1,7 +1,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 // One 64-bit word with C11 atomics, and the facts of the processor that go with it: which thread this is, and how to
-// pause in a loop that looks at the word. Header only; Swift sees it through `AtomicWord`, `ThreadIdentity` and nothing else.
+// pause in a loop that looks at the word. Header only; Swift sees it through `AtomicWord.swift` and nothing else.
 
 #ifndef C_ATOMIC_WORD_H
 #define C_ATOMIC_WORD_H

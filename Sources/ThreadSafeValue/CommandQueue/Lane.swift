@@ -260,7 +260,7 @@ extension Lane {
     /// The lane loses its place until its block arrives.
     func becomeOverdue() {
         unsafe overdue = true
-        if isDispatched, blockCount > 1 { room = blockCount - 1 }
+        if isDispatched { room = blockCount - 1 }
     }
 
     /// A block has returned to its queue.

@@ -433,6 +433,23 @@ extension Scenario {
                 threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.wait(.lowest)]]
             ),
             Scenario(
+                "reports that wait, on a queue with room for two",
+                queues: [2],
+                jumps: [keeping],
+                preemptions: 1,
+                threads: [
+                    Array(repeating: .async(.lowest, 0, .set, .then(.wait(.lowest))), count: 2) + [.async(.lowest, 0)]
+                ]
+            ),
+            Scenario(
+                "a report that waits while others have the turn",
+                queues: [2],
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.lowest, 0)], [.wait(.highest)],
+                ]
+            ),
+            Scenario(
                 "a report that waits",
                 queues: [1],
                 threads: [[.async(.lowest, 0, .set, .then(.wait(.highest)))], [.wait(.lowest)]]
