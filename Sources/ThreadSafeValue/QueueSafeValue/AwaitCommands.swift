@@ -92,6 +92,7 @@ extension AwaitCommands {
     ///
     /// - Returns: The value, or why there is none.
     @inlinable
+    @inline(__always)
     nonisolated(nonsending) public func get() async -> Result<CurrentValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { $0 }
     }
@@ -118,6 +119,7 @@ extension AwaitCommands {
     ///   stays.
     /// - Returns: The updated value, or why the command failed.
     @inlinable
+    @inline(__always)
     @discardableResult
     nonisolated(nonsending) public func set(
         _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
@@ -152,6 +154,7 @@ extension AwaitCommands {
     /// - Parameter commandClosure: Called at most once, in the task or on a global queue.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
+    @inline(__always)
     nonisolated(nonsending) public func map<MappedValue: Sendable>(
         _ commandClosure: @escaping @Sendable (CurrentValue) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
@@ -164,6 +167,7 @@ extension AwaitCommands {
     ///   stays.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
+    @inline(__always)
     @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer

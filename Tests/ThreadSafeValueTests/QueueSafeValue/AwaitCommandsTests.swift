@@ -198,6 +198,28 @@ struct AwaitCommandsTests {
         #expect(await task.value == .success(1))
     }
 
+    /// They are inlined in the function, which goes on on other threads. Who has the turn is asked inside of it.
+    @Test func `A command takes the turn for the thread that the function is on by then`() async {
+        let value = QueueSafeValue(value: 0)
+        let answers = Log<Result<Int, QueueSafeValueError>>()
+        let change: @Sendable (inout Int) -> Void = { number in
+            answers.add(value.wait(timeout: .seconds(0)).highestPriority.get())
+            number += 1
+        }
+        for _ in 0..<200 {
+            await value.async.highestPriority.set { change(&$0) }
+            await onAThread {}
+            await value.async.lowestPriority.update { change(&$0) }
+            await onAThread {}
+            value.wait.highestPriority.set { change(&$0) }
+            await onAThread {}
+            value.wait.lowestPriority.update { change(&$0) }
+            await onAThread {}
+        }
+        #expect(answers.entries == Array(repeating: .failure(.reentrantCommand), count: 800))
+        #expect(await value.async.highestPriority.get() == .success(800))
+    }
+
     @Test func `A command inside an async body of the same value is re-entrant`() async {
         let value = QueueSafeValue(value: 0)
         await value.async.highestPriority.set { number in

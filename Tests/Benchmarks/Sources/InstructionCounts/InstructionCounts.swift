@@ -42,6 +42,7 @@ struct InstructionCounts {
         submit("async.set{}", AsyncSet.self),
         submit("async.set{}completion:{}", AsyncSetCompletion.self),
         submit("async.set{current,done}", AsyncSetDone.self),
+        change("await-async.set{}", AwaitedSet.self),
         read("Protected.read{}", ProtectedNumber.self),
         change("Protected.write{}", ProtectedNumber.self),
         change("@Protected+=1", WrappedNumber.self),
@@ -55,6 +56,7 @@ struct InstructionCounts {
         // For comparison.
         change("Mutex.withLock{}", MutexNumber.self),
         read("Mutex.withLock{$0[]}", MutexEntry.self),
+        change("await-actor", ActorNumber.self),
         submit("queue.async{withLock{}}", BlockWithLock.self),
         submit("queue.async{withLock{}completion()}", BlockWithLockCompletion.self),
     ]
@@ -76,6 +78,21 @@ extension InstructionCounts {
                 member.change()
                 machine_use(Int64(index))
             }
+        }
+    }
+
+    private static func change<Form: Awaiting>(_ name: String, _ form: Form.Type) -> Path {
+        Path(name: name, calls: 100_000) { count in
+            let end = DispatchSemaphore(value: 0)
+            Task {
+                let member = Form()
+                for index in 0..<count {
+                    await member.change()
+                    machine_use(Int64(index))
+                }
+                end.signal()
+            }
+            end.wait()
         }
     }
 
