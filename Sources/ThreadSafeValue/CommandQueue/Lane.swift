@@ -36,10 +36,9 @@ package final class Lane: @unchecked Sendable {
 
     @exclusivity(unchecked) private var overdue = false
 
-    /// How many blocks are dispatched or run, and whether the latest one was dispatched behind another: its delay is
-    /// no fault of the queue.
-    private var blockCount = 0
-    private var isBehindItself = false
+    /// How many blocks are dispatched or run, and when one returned to its queue last.
+    private(set) var blockCount = 0
+    private(set) var latestReturn: UInt64 = 0
 
     /// How many blocks the queue has room for: one more could not start in time. `.max` if that is not known.
     private(set) var room = Int.max
@@ -47,10 +46,13 @@ package final class Lane: @unchecked Sendable {
     /// How long the queue took to start the latest block, in nanoseconds, and how many blocks in a row came for the
     /// front and found the turn taken.
     private(set) var delay: UInt64 = 0
-    private var misses: UInt64 = 0
+    private(set) var misses: UInt64 = 0
 
     /// A command of the lane has the turn, on the thread of its block.
     private(set) var hasTurn = false
+
+    /// The thread of its block stands in line, so the block cannot come.
+    private(set) var blockWaits = false
 
     /// Where it stands in the `LaneHeap`, if it does.
     var place: Int?
@@ -112,7 +114,7 @@ extension Lane {
         _ = probe.loadAcquiring()
         probe.store(Probe.none)
         leave()
-        blockReturns()
+        blockCount -= 1
     }
 }
 
@@ -213,7 +215,8 @@ extension Lane {
     func deadline(now time: UInt64, _ policy: HandoffPolicy) -> UInt64 {
         switch block {
         case .none: time &+ keeping(policy)
-        case .dispatched(let start): start &+ keeping(policy)
+        // Without room for it, what is known of the queue says nothing of when another block makes some.
+        case .dispatched(let start): start &+ (blockCount > room ? policy.keeping : keeping(policy))
         case .present(let start, _): pause(since: start) &+ policy.keeping
         }
     }
@@ -237,7 +240,6 @@ extension Lane {
     }
 
     func dispatch(at time: UInt64) {
-        isBehindItself = blockCount > 0
         blockCount += 1
         blockNumber += 1
         block = .dispatched(at: time)
@@ -254,6 +256,7 @@ extension Lane {
         if isDispatched, blockCount > room { room = .max }
         block = .present(since: time, thread: thread)
         hasTurn = false
+        blockWaits = false
         unsafe overdue = false
     }
 
@@ -264,14 +267,21 @@ extension Lane {
     }
 
     /// A block has returned to its queue.
-    package func blockReturns() {
+    package func blockReturns(at time: UInt64) {
         blockCount -= 1
+        latestReturn = time
+    }
+
+    /// The thread of its block stands in line from now on, or no more.
+    func blockWaits(_ waits: Bool) {
+        blockWaits = waits
     }
 
     /// The block is over, or is given up: another may be dispatched.
     func leave() {
         block = .none
         hasTurn = false
+        blockWaits = false
     }
 
     /// The thread of its block, if that runs.
@@ -282,13 +292,26 @@ extension Lane {
     /// Whether the queue may have room for another block beside those that run.
     var hasRoom: Bool { blockCount < room }
 
-    /// Learns how long the target queue took to start a block.
+    /// Learns how long the target queue has taken to start the lane's block, which was dispatched at a time: until the
+    /// latest other block of the lane returned, that is no fault of the queue.
+    ///
+    /// Nothing is learned of a block that comes as soon as it is waited for no more: it may have been behind a thread
+    /// of its queue that stood in line, and would be so for longer each time. After a block that came in vain, the next
+    /// one is no longer behind what held that up: it may only teach more.
+    package func adapt(toBlockDispatchedAt start: UInt64, startedAt time: UInt64, _ policy: HandoffPolicy) {
+        let delay = time - max(start, latestReturn)
+        let kept = keeping(policy)
+        if isOverdue, delay < kept + kept / 4 { return }
+        adapt(to: max(delay, misses > 0 ? self.delay : 0))
+    }
+
+    /// Learns how long the target queue takes to start a block.
     package func adapt(to delay: UInt64) {
-        if !isBehindItself { self.delay = delay }
+        self.delay = delay
     }
 
     /// Learns what is known of the target queue.
-    func adapt(to delay: UInt64, room: Int) {
+    package func adapt(to delay: UInt64, room: Int) {
         adapt(to: delay)
         self.room = room
     }

@@ -17,16 +17,19 @@ package final class PendingCommand: @unchecked Sendable {
     /// How early it gets its turn. Changes only while a thread's command is in no line.
     @exclusivity(unchecked) private var urgency: CommandPriority
 
+    @exclusivity(unchecked) private(set) var state = State.waiting
+
     /// When it was appended to the line, in nanoseconds of `now()`, no two at the same time: decides among equals.
     @exclusivity(unchecked) private(set) var arrival: UInt64 = 0
-
-    @exclusivity(unchecked) private(set) var state = State.waiting
 
     /// Where the thread of a `wait` command sleeps, which runs the command itself; `nil` for one of a target queue.
     package let parker: Parker?
 
     /// The lane of the target queue, which the line keeps as long as the command is in it; `nil` for a thread.
     @exclusivity(unchecked) private var laneLink: Unmanaged<Lane>?
+
+    /// The lane whose block the thread runs; changed by that thread alone, while it is in no line.
+    @exclusivity(unchecked) private var blockLink: Unmanaged<Lane>?
 
     /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
     ///
@@ -43,6 +46,7 @@ package final class PendingCommand: @unchecked Sendable {
         unsafe urgency = .lowest
         parker = thread
         unsafe laneLink = nil
+        unsafe blockLink = nil
         unsafe work = nil
     }
 
@@ -51,6 +55,7 @@ package final class PendingCommand: @unchecked Sendable {
         unsafe urgency = priority
         parker = nil
         unsafe laneLink = nil
+        unsafe blockLink = nil
         unsafe self.work = work
     }
 }
@@ -96,6 +101,12 @@ extension PendingCommand {
     }
 
     package var lane: Lane? { unsafe laneLink?.takeUnretainedValue() }
+
+    /// The lane whose block the thread of a `wait` command runs.
+    package var block: Lane? {
+        get { unsafe blockLink?.takeUnretainedValue() }
+        set { unsafe blockLink = newValue.map { unsafe .passUnretained($0) } }
+    }
 
     /// The thread of a `wait` command, as the holder of a turn.
     package var thread: UInt64? { parker.map { WaitGraph.holder(of: $0.thread) } }

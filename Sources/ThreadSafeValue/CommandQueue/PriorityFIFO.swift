@@ -40,18 +40,6 @@ extension PriorityFIFO {
         isEmpty ? nil : unsafe lists[firstLevel].first
     }
 
-    /// Whether a thread waits with one of the commands. O(number of commands).
-    func contains(thread: UInt64) -> Bool {
-        lists.contains { list in
-            var link = unsafe list.first
-            while let command = unsafe link?.takeUnretainedValue() {
-                if command.thread == thread { return true }
-                unsafe link = command.next
-            }
-            return false
-        }
-    }
-
     /// The command of a priority, or of any, that came first.
     package func first(of priority: CommandPriority?) -> PendingCommand? {
         guard let priority, !lists.isEmpty else { return first }

@@ -27,6 +27,27 @@ enum ThreadWaiter {
         return key
     }()
 
+    private static let blockKey: pthread_key_t = {
+        var key = pthread_key_t()
+        let code = unsafe pthread_key_create(&key, nil)
+        if code != 0 { fatalError("ThreadSafeValue: pthread_key_create failed with code \(code)") }
+        return key
+    }()
+
+    /// The lane whose block the calling thread runs, which keeps it. Not in the command: most threads that run blocks
+    /// never wait.
+    static var block: Lane? {
+        get {
+            guard let lane = unsafe pthread_getspecific(blockKey) else { return nil }
+            return unsafe Unmanaged<Lane>.fromOpaque(lane).takeUnretainedValue()
+        }
+        set {
+            let lane = unsafe newValue.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+            let code = unsafe pthread_setspecific(blockKey, lane)
+            if code != 0 { fatalError("ThreadSafeValue: pthread_setspecific failed with code \(code)") }
+        }
+    }
+
     /// The command of the calling thread.
     static var current: PendingCommand {
         if let waiter = unsafe pthread_getspecific(key) {

@@ -75,6 +75,8 @@ extension TurnQueue {
     /// The block of a lane: runs the lane's commands for as long as they are the front.
     func drain(_ lane: Lane, block: UInt64) {
         guard lane.blockIsNeeded() else { return }
+        let outer = ThreadWaiter.block
+        ThreadWaiter.block = lane
         var batch = Batch()
         while let command = takeTurnBack(for: lane, block: block, &batch) ?? takeTurn(for: lane, block: block, &batch) {
             let isOver = run(command, of: lane, block: block, &batch)
@@ -82,7 +84,8 @@ extension TurnQueue {
             if isOver { break }
             linger()
         }
-        withWaiters { _ in lane.blockReturns() }
+        ThreadWaiter.block = outer
+        withWaiters { _ in lane.blockReturns(at: now()) }
         batch.removeAll()
     }
 }

@@ -291,6 +291,7 @@ extension TurnQueue {
     private func waitInLine(_ priority: CommandPriority, until deadline: UInt64) -> QueueSafeValueError? {
         let command = ThreadWaiter.current
         command.reuse(for: priority)
+        command.block = ThreadWaiter.block
         let thread = TurnWord.currentThread
         let body = TaskBody.current
         update { waiters, _ in waiters.append(command) }

@@ -172,8 +172,17 @@ extension WaiterQueue {
     package mutating func append(_ command: PendingCommand) {
         command.append(at: nextArrival(now()))
         threads.append(command)
-        // Its block is below this on the stack, and cannot come.
-        if case .lane(let lane) = successor, lane.thread == command.thread { successor = nil }
+        guard let lane = lane(below: command) else { return }
+        lane.blockWaits(true)
+        successorGoes(lane)
+    }
+
+    /// The lane whose present block is below the command of a thread on its stack.
+    private func lane(below command: PendingCommand) -> Lane? {
+        guard let lane = command.block, lanesByTarget[lane.identity] === lane, lane.thread == command.thread else {
+            return nil
+        }
+        return lane
     }
 
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
@@ -196,8 +205,9 @@ extension WaiterQueue {
 
     /// Takes a command out of the line.
     package mutating func remove(_ command: PendingCommand) {
-        guard let lane = command.lane else { return threads.remove(command) }
-        remove(command, of: lane)
+        if let lane = command.lane { return remove(command, of: lane) }
+        threads.remove(command)
+        lane(below: command)?.blockWaits(false)
     }
 
     /// Takes a command out of its lane.
@@ -253,6 +263,8 @@ extension WaiterQueue {
         if latestIdentity == lane.identity { latestIdentity = 0 }
         if lane.keeping(policy) > policy.keeping || lane.room != .max {
             lateQueue = (lane.identity, lane.delay, lane.room)
+        } else if lateQueue?.identity == lane.identity {
+            lateQueue = nil
         }
     }
 
@@ -324,7 +336,7 @@ extension WaiterQueue {
         case .present: lane.arriveAgain(on: thread)
         case .dispatched(let start):
             let time = now()
-            lane.adapt(to: time - start)
+            lane.adapt(toBlockDispatchedAt: start, startedAt: time, policy)
             lane.arrive(at: time, on: thread)
         // It was given up, and the lane may be forgotten.
         case .none: if !lane.isEmpty { lane.arrive(at: now(), on: thread) }
@@ -341,8 +353,12 @@ extension WaiterQueue {
     /// A lane's block is over.
     package mutating func leave(_ lane: Lane) {
         lane.leave()
-        if case .lane(let other) = successor, other === lane { successor = nil }
+        successorGoes(lane)
         forgetIfIdle(lane)
+    }
+
+    private mutating func successorGoes(_ lane: Lane) {
+        if case .lane(let other) = successor, other === lane { successor = nil }
     }
 
     /// The timer that `Effects` asked for has fired.
@@ -398,7 +414,7 @@ extension WaiterQueue {
             return
         }
         lane.claimBlock()
-        if let thread = lane.thread, threads.contains(thread: thread) {
+        if lane.blockWaits {
             lane.leave()
             if !lane.hasRoom {
                 giveUp(lane)

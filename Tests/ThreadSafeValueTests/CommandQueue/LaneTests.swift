@@ -146,6 +146,28 @@ struct LaneTests {
         for command in commands { waiters.remove(command) }
     }
 
+    @Test("A queue that was only looked at is forgotten with its last command", arguments: [false, true])
+    func lookedAt(blockHasCome: Bool) {
+        var waiters = WaiterQueue(policy: .impatient)
+        let queues = (0..<3).map { DispatchQueue(label: "\($0)") }
+        let commands = queues.map { waiters.append(.highest, for: $0) }
+        _ = waiters.choose()
+        let lane = waiters.choose().probes[1]
+        #expect(lane === commands[2].lane)
+        if blockHasCome { #expect(!lane.blockIsNeeded()) }
+        for command in commands { waiters.remove(command) }
+        if !blockHasCome {
+            #expect(lane.blockIsNeeded())
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+            #expect(arrives)
+            waiters.leave(lane)
+        }
+        // It is another lane then.
+        let next = waiters.append(.highest, for: queues[2])
+        #expect(next.lane !== lane)
+        waiters.remove(next)
+    }
+
     @Test("A block that runs and does something else says nothing of other queues: none is looked at")
     func otherQueues() throws {
         var waiters = WaiterQueue(policy: .impatient)
@@ -180,7 +202,7 @@ struct LaneTests {
                     #expect(waiters.front === threads[0])
                     for thread in threads {
                         waiters.remove(thread)
-                        lane.blockReturns()
+                        lane.blockReturns(at: now())
                     }
                 }
                 let arrives = waiters.arrive(lane, block: lane.blockNumber, on: own)
@@ -220,7 +242,7 @@ struct LaneTests {
             #expect(waiters.choose(timerFires: false).probes.contains { $0 === lane } == isKnown)
             for _ in 0..<2 { _ = waiters.choose() }
             waiters.remove(threads[0])
-            lane.blockReturns()
+            lane.blockReturns(at: now())
             let arrives = waiters.arrive(lane, block: lane.blockNumber, on: own)
             #expect(arrives)
             waiters.remove(command)
@@ -252,26 +274,176 @@ struct LaneTests {
         for command in threads + [command] { waiters.remove(command) }
     }
 
+    @Test("But it is when that thread has had its turn")
+    func waitsNoMore() throws {
+        var waiters = WaiterQueue(policy: .unbounded)
+        let own = try #require(PendingCommand(of: Parker()).thread)
+        let (lane, queue) = try waiters.laneThatRuns(on: own)
+        var threads: [PendingCommand] = []
+        let command = waiters.blockWaits(lane, queue, &threads)
+        waiters.remove(threads[0])
+        #expect(waiters.choose(timerFires: false).dispatch == nil)
+        waiters.remove(command)
+    }
+
+    @Test("So is another block of the lane, if the thread of one that was given up waits")
+    func givenUpWaits() throws {
+        var waiters = WaiterQueue(policy: .unbounded)
+        let own = try #require(PendingCommand(of: Parker()).thread)
+        let (lane, queue) = try waiters.laneThatRuns(on: own)
+        var threads: [PendingCommand] = []
+        let command = waiters.blockWaits(lane, queue, &threads)
+        #expect(waiters.choose(timerFires: false).dispatch === lane)
+        let arrives = waiters.arrive(lane, block: lane.blockNumber, on: own + 1)
+        #expect(arrives)
+        waiters.remove(threads[0])
+        waiters.append(threads[0])
+        #expect(waiters.choose(timerFires: false).dispatch == nil)
+        for command in threads + [command] { waiters.remove(command) }
+    }
+
+    @Test("So is one of another value on the same thread")
+    func otherValueWaits() throws {
+        var (waiters, others) = (WaiterQueue(policy: .unbounded), WaiterQueue(policy: .unbounded))
+        let thread = PendingCommand(of: Parker())
+        let (lane, queue) = try waiters.laneThatRuns(on: thread.thread!)
+        waiters.pause(lane, on: thread.thread!)
+        _ = others.append(.medium, for: queue)
+        thread.block = lane
+        others.append(thread)
+        let command = waiters.append(.medium, for: queue)
+        #expect(waiters.choose(timerFires: false).dispatch == nil)
+        waiters.remove(command)
+        others.remove(thread)
+        others.remove(others.front!)
+    }
+
+    @Test("Whether the thread of a block waits is known without a look at all threads that do")
+    func manyThreads() throws {
+        let times = try [10, 20_000].map { count in
+            var waiters = WaiterQueue(policy: .unbounded)
+            let threads = (0..<count).map { _ in PendingCommand(of: Parker()) }
+            for thread in threads { waiters.append(thread) }
+            let present = try (0..<2).map { _ in try waiters.laneThatRuns() }
+            var least = UInt64.max
+            for _ in 0..<20 {
+                // Each is the front in turn, with its block present.
+                least = min(
+                    least,
+                    nanoseconds {
+                        for (lane, queue) in present {
+                            waiters.pause(lane, on: 0)
+                            let command = waiters.append(.highest, for: queue)
+                            _ = waiters.choose(timerFires: false)
+                            waiters.remove(command)
+                        }
+                    }
+                )
+            }
+            for thread in threads { waiters.remove(thread) }
+            return least
+        }
+        #expect(times[1] < 20 * times[0], "\(times) ns")
+    }
+
+    enum Return {
+        case beforeTheNextIsDispatched, beforeTheNextIsLate, whenTheNextIsLate, afterwards
+    }
+
     @Test(
-        "A queue that starts a block late is waited for longer, but not if the block stands behind another of the lane",
-        arguments: [false, true]
+        "A queue that starts a block late is waited for longer, but not if it runs another block of the lane meanwhile",
+        arguments: [Return.beforeTheNextIsDispatched, .beforeTheNextIsLate, .whenTheNextIsLate, .afterwards]
     )
-    func blockBehindAnother(firstHasReturned: Bool) throws {
+    func blockBehindAnother(theFirstReturns: Return) throws {
         var policy = HandoffPolicy()
-        (policy.keeping, policy.keepingLimit) = (1_000, 600_000_000_000)
+        (policy.keeping, policy.keepingLimit) = (10_000, 600_000_000_000)
         var waiters = WaiterQueue(policy: policy)
         let (lane, queue) = try waiters.laneThatRuns()
         let keeping = lane.keeping(policy)
         let command = waiters.append(.medium, for: queue)
         waiters.leave(lane)
-        if firstHasReturned { lane.blockReturns() }
+        func comes(_ time: Return) {
+            if theFirstReturns == time { lane.blockReturns(at: now()) }
+        }
+        comes(.beforeTheNextIsDispatched)
         #expect(waiters.choose().dispatch === lane)
+        comes(.beforeTheNextIsLate)
         let begin = now()
-        while now() < begin + keeping {}
+        while now() < begin + 100 * keeping {}
+        comes(.whenTheNextIsLate)
         let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
         #expect(arrives)
-        #expect((lane.keeping(policy) > keeping) == firstHasReturned)
+        let learned = lane.keeping(policy)
+        switch theFirstReturns {
+        case .beforeTheNextIsDispatched, .beforeTheNextIsLate: #expect(learned >= 200 * keeping)
+        case .whenTheNextIsLate: #expect(learned < 200 * keeping)
+        // The queue has run both.
+        case .afterwards: #expect(learned >= 200 * keeping)
+        }
         waiters.remove(command)
+    }
+
+    @Test(
+        "A queue is waited for no longer than any other while it has no room beside another block of the lane",
+        arguments: [false, true]
+    )
+    func blockBehindAnotherIsLate(theFirstHasReturned: Bool) throws {
+        var policy = HandoffPolicy.impatient
+        policy.keepingLimit = 600_000_000_000
+        var waiters = WaiterQueue(policy: policy)
+        let (lane, queue) = try waiters.laneThatRuns()
+        lane.adapt(to: 300_000_000_000, room: 1)
+        let command = waiters.append(.medium, for: queue)
+        let thread = PendingCommand(of: Parker())
+        waiters.append(thread)
+        waiters.pause(lane, on: 0)
+        _ = waiters.choose(timerFires: false)
+        // The block, which does something else, is given up.
+        #expect(waiters.choose().dispatch === lane)
+        if theFirstHasReturned { lane.blockReturns(at: now()) }
+        _ = waiters.choose()
+        #expect(waiters.front === (theFirstHasReturned ? command : thread))
+        for command in [command, thread] { waiters.remove(command) }
+    }
+
+    @Test("A queue whose block came in vain is not taken for one that is in time, when the next one comes")
+    func blockInVain() throws {
+        var policy = HandoffPolicy()
+        policy.keepingLimit = 600_000_000_000
+        var waiters = WaiterQueue(policy: policy)
+        let (lane, queue) = try waiters.laneThatRuns()
+        let command = waiters.append(.medium, for: queue)
+        lane.adapt(to: 250_000_000_000)
+        lane.missesTurn()
+        for isKnown in [true, false] {
+            waiters.leave(lane)
+            lane.blockReturns(at: now())
+            #expect(waiters.choose().dispatch === lane)
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+            #expect(arrives)
+            lane.takesTurn()
+            #expect((lane.keeping(policy) >= 500_000_000_000) == isKnown)
+        }
+        waiters.remove(command)
+    }
+
+    @Test(
+        "A block that comes as soon as it is waited for no more teaches nothing of its queue",
+        arguments: [5, 6, 7, 20]
+    )
+    func blockBehindWaitingThread(milliseconds: UInt64) throws {
+        let policy = HandoffPolicy()
+        var waiters = WaiterQueue(policy: .impatient)
+        let queue = DispatchQueue(label: "target")
+        let command = waiters.append(.medium, for: queue)
+        let thread = PendingCommand(of: Parker())
+        waiters.append(thread)
+        let lane = try #require(waiters.choose().dispatch)
+        _ = waiters.choose()
+        #expect(lane.isOverdue)
+        lane.adapt(toBlockDispatchedAt: 0, startedAt: milliseconds * 1_000_000, policy)
+        #expect((lane.keeping(policy) == policy.keeping) == (milliseconds <= 6))
+        for command in [command, thread] { waiters.remove(command) }
     }
 
     @Test("A queue that was late is waited for longer the next time, and no other queue is")
@@ -288,6 +460,24 @@ struct LaneTests {
             let next = try #require(waiters.choose().dispatch)
             #expect(next !== lane)
             #expect((next.keeping(policy) > policy.keeping) == wasLate)
+            waiters.remove(command)
+        }
+    }
+
+    @Test("A queue that was late, and has been in time since, is waited for no longer than any other")
+    func formerlyLateQueue() throws {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (300_000_000_000, 600_000_000_000)
+        var waiters = WaiterQueue(policy: policy)
+        var (lane, queue) = try waiters.laneThatRuns()
+        for delay in [policy.keeping, 0] {
+            lane.adapt(to: delay)
+            waiters.leave(lane)
+            let command = waiters.append(.medium, for: queue)
+            lane = try #require(waiters.choose().dispatch)
+            #expect((lane.keeping(policy) > policy.keeping) == (delay > 0))
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+            #expect(arrives)
             waiters.remove(command)
         }
     }
@@ -370,10 +560,10 @@ extension WaiterQueue {
         _ threads: inout [PendingCommand]
     ) -> PendingCommand {
         let thread = PendingCommand(of: Parker())
+        thread.block = lane
         pause(lane, on: thread.thread!)
         let command = append(.medium, for: queue)
-        // The lane is the successor. Later on not: here all threads are one, which waits already.
-        if threads.isEmpty { _ = choose() }
+        _ = choose(timerFires: false)
         append(thread)
         threads.append(thread)
         return command

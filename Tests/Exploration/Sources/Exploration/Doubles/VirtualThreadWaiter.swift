@@ -7,4 +7,9 @@ enum ThreadWaiter {
     static var current: PendingCommand {
         world.current.waiter
     }
+
+    static var block: Lane? {
+        get { world.current.waiter.block }
+        set { world.current.waiter.block = newValue }
+    }
 }

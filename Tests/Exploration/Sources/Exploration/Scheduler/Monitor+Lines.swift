@@ -60,11 +60,14 @@ extension Monitor {
     }
 
     private func contents(of lane: Lane, of value: Int) -> UInt64 {
-        let facts: UInt64 = (lane.isOverdue ? 1 : 0) | (lane.hasTurn ? 2 : 0) | UInt64(lane.granted) << 2
-        var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), facts))
+        let facts = [lane.isOverdue, lane.hasTurn, lane.blockWaits].reduce(1) { $0 << 1 | ($1 ? 1 : 0) }
+        let numbers = [lane.granted, lane.blockCount, lane.room, Int(lane.misses)].reduce(UInt64(facts)) {
+            mix($0, UInt64(truncatingIfNeeded: $1))
+        }
+        var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), numbers))
         switch lane.block {
         case .none: break
-        case .dispatched(let time): sum = mix(sum, time)
+        case .dispatched(let time): sum = mix(sum, mix(time, lane.latestReturn > time ? lane.latestReturn : 0))
         case .present(let time, let thread): sum = mix(sum, mix(time, thread))
         }
         lane.commands.forEach { command in
