@@ -5,12 +5,12 @@
 /// A time at which a target is to be told.
 ///
 /// `@unchecked Sendable`: what changes is guarded by the lock of the heap.
-final class Timer: @unchecked Sendable {
+package final class Timer: @unchecked Sendable {
     let time: UInt64
     let target: any TimerTarget
     fileprivate var isOver = false
 
-    init(_ time: UInt64, _ target: any TimerTarget) {
+    package init(_ time: UInt64, _ target: any TimerTarget) {
         self.time = time
         self.target = target
     }

@@ -13,7 +13,7 @@ import Bionic
 #endif
 
 /// What is told when a time has come. It does not keep the object that it tells.
-protocol TimerTarget: Sendable {
+package protocol TimerTarget: Sendable {
     /// Tells the object, if it is still there. What follows may run any code.
     func timerFired()
 }
@@ -24,17 +24,25 @@ protocol TimerTarget: Sendable {
 /// it makes another thread the leader. Not on dispatch queues: the timers are there for when the pools of threads are
 /// full.
 ///
-/// Invariant (no late timer): while there are timers there is a leader, which tells nobody; unless the system has no
-/// thread to give, when the first that has told its target leads.
-struct TimerThreads: Sendable {
+/// Invariant (no late timer): while there are timers there is a leader, and neither the leader nor the follower tells
+/// anybody; unless the system has no thread to give, when the first that has told its target leads.
+package struct TimerThreads: Sendable {
     static let shared = TimerThreads()
 
-    fileprivate struct State {
-        var timers = TimerHeap()
-        var leader: Parker?
+    package struct State {
+        private(set) var timers = TimerHeap()
+        package private(set) var leader: Parker?
         /// The thread that sleeps until it is the leader.
-        var follower: Parker?
-        var threadCount = 0
+        package private(set) var follower: Parker?
+        private var threadCount = 0
+
+        package init() {}
+    }
+
+    package enum Step {
+        case tell(Timer)
+        case sleep(until: UInt64)
+        case end
     }
 
     private let state = Protected(State())
@@ -48,11 +56,7 @@ extension TimerThreads {
     @discardableResult
     func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
         let timer = Timer(time, target)
-        let leader = update { state in
-            state.timers.insert(timer)
-            return state.timers.first === timer ? state.leader : nil
-        }
-        leader?.wake()
+        update { $0.insert(timer) }?.wake()
         return timer
     }
 
@@ -60,17 +64,11 @@ extension TimerThreads {
     ///
     /// - Complexity: O(1) on average.
     func remove(_ timer: Timer) {
-        state.write { $0.timers.remove(timer) }
+        state.write { $0.remove(timer) }
     }
 }
 
 extension TimerThreads {
-    fileprivate enum Step {
-        case tell(Timer)
-        case sleep(until: UInt64)
-        case end
-    }
-
     /// What a thread does for as long as it is needed.
     private func run(_ thread: Parker) {
         while true {
@@ -85,16 +83,9 @@ extension TimerThreads {
 
     /// Changes the state, and wakes or starts the leader if another is needed.
     private func update<Answer>(_ change: (inout State) -> Answer) -> Answer {
-        let (answer, leader, isNew) = state.write { state in
-            let answer = change(&state)
-            if state.leader != nil || state.timers.first == nil { return (answer, nil as Parker?, false) }
-            let follower = state.follower
-            (state.leader, state.follower) = (follower ?? Parker(), nil)
-            if follower == nil { state.threadCount += 1 }
-            return (answer, state.leader, follower == nil)
-        }
+        let (answer, leader) = state.write { state in (change(&state), state.findLeader()) }
         if let leader {
-            if isNew { start(leader) } else { leader.wake() }
+            if leader.isNew { start(leader.thread) } else { leader.thread.wake() }
         }
         return answer
     }
@@ -102,33 +93,56 @@ extension TimerThreads {
     private func start(_ leader: Parker) {
         let code = startThread { run(leader) }
         if code == 0 { return }
-        let (other, isOnly) = state.write { state in
-            // It may have come back meanwhile.
-            (state.leader, state.follower) = (state.follower, nil)
-            state.threadCount -= 1
-            return (state.leader, state.threadCount == 0)
-        }
-        if isOnly { fatalError("ThreadSafeValue: pthread_create failed with code \(code)") }
-        other?.wake()
+        let other = state.write { $0.losesLeader() }
+        if other.isOnly { fatalError("ThreadSafeValue: pthread_create failed with code \(code)") }
+        other.leader?.wake()
     }
 }
 
 extension TimerThreads.State {
-    fileprivate mutating func nextStep(of thread: Parker, at time: UInt64) -> TimerThreads.Step {
-        if let timer = timers.takeFirst(dueAt: time) {
-            if leader === thread { leader = nil }
-            return .tell(timer)
-        }
-        if leader == nil || leader === thread {
+    /// - Returns: The thread to wake, as this is the first timer now.
+    package mutating func insert(_ timer: Timer) -> Parker? {
+        timers.insert(timer)
+        return timers.first === timer ? leader : nil
+    }
+
+    mutating func remove(_ timer: Timer) {
+        timers.remove(timer)
+    }
+
+    /// What a thread that is awake does next. It may have been woken once too often: by who saw it lead before.
+    package mutating func nextStep(of thread: Parker, at time: UInt64) -> TimerThreads.Step {
+        if leader === thread { leader = nil }
+        if follower === thread { follower = nil }
+        if let timer = timers.takeFirst(dueAt: time) { return .tell(timer) }
+        if leader == nil {
             leader = thread
             return .sleep(until: timers.first?.time ?? .max)
         }
-        if follower == nil || follower === thread {
+        if follower == nil {
             follower = thread
             return .sleep(until: .max)
         }
         threadCount -= 1
         return .end
+    }
+
+    /// Makes the follower the leader, or a new thread, if there are timers and nobody leads.
+    package mutating func findLeader() -> (thread: Parker, isNew: Bool)? {
+        if leader != nil || timers.first == nil { return nil }
+        let isNew = follower == nil
+        let thread = follower ?? Parker()
+        (leader, follower) = (thread, nil)
+        if isNew { threadCount += 1 }
+        return (thread, isNew)
+    }
+
+    /// The new leader could not be started.
+    fileprivate mutating func losesLeader() -> (leader: Parker?, isOnly: Bool) {
+        // A follower may have come back meanwhile.
+        (leader, follower) = (follower, nil)
+        threadCount -= 1
+        return (leader, threadCount == 0)
     }
 }
 

@@ -21,6 +21,43 @@ struct TimerThreadsTests {
         #expect(answers.allSatisfy { $0 == .success(0) })
     }
 
+    /// A thread that was seen to lead may be woken when it leads no more.
+    @Test("While there are timers one thread leads; neither it nor the follower tells anybody, whoever is woken")
+    func leader() {
+        struct Nobody: TimerTarget {
+            func timerFired() {}
+        }
+        var random = SeededRandom()
+        for _ in 0..<2_000 {
+            var state = TimerThreads.State()
+            var (time, timerCount): (UInt64, Int) = (0, 0)
+            var threads: [(thread: Parker, tells: Bool)] = []
+            for _ in 0..<60 {
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0:
+                    _ = state.insert(Timer(time + .random(in: 0..<20, using: &random), Nobody()))
+                    timerCount += 1
+                case 1:
+                    time += .random(in: 0..<10, using: &random)
+                default:
+                    guard let index = threads.indices.randomElement(using: &random) else { continue }
+                    switch state.nextStep(of: threads[index].thread, at: time) {
+                    case .tell:
+                        threads[index].tells = true
+                        timerCount -= 1
+                    case .sleep: threads[index].tells = false
+                    case .end: threads.remove(at: index)
+                    }
+                }
+                if let leader = state.findLeader(), leader.isNew { threads.append((leader.thread, false)) }
+                for (thread, tells) in threads where tells {
+                    #expect(state.leader !== thread && state.follower !== thread, "TEST_SEED=\(random.seed)")
+                }
+                #expect(timerCount == 0 || state.leader != nil, "TEST_SEED=\(random.seed)")
+            }
+        }
+    }
+
     /// To resume a task calls its executor on the thread that tells it, here executors that wait meanwhile.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test("Tasks that are slow to go on when their time is over hold up no other timer")
