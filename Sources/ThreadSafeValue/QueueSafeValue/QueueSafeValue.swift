@@ -39,8 +39,8 @@ public struct QueueSafeValue<Value> {
     }
 
     /// Creates a value with other bounds, for tests.
-    package init(value: Value, policy: HandoffPolicy) {
-        self.init(CommandQueue(value, policy: policy))
+    package init(value: Value, pendingCommandLimit: Int = .max, policy: HandoffPolicy) {
+        self.init(CommandQueue(value, policy: policy, limit: pendingCommandLimit))
     }
 
     init(_ queue: CommandQueue<Value>) {

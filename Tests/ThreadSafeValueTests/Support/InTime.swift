@@ -34,10 +34,10 @@ func inTime<Answer: Sendable>(
 /// Waits until a condition holds that nothing announces. Only for what must come true: gives up after a long time.
 ///
 /// It sleeps for some microseconds between two looks, after `looks` in a row.
-func poll(seconds: TimeInterval = 240, looks: Int = 1, _ what: String, until isTrue: () -> Bool) throws {
+func poll(seconds: TimeInterval = 240, looks: Int = 1, _ what: String, until isTrue: () throws -> Bool) throws {
     let end = Date(timeIntervalSinceNow: seconds)
     var looked = 0
-    while !isTrue() {
+    while try !isTrue() {
         guard Date() < end else { throw Hung(description: "It never came true: \(what).") }
         looked += 1
         if looked >= looks { usleep(50) }
