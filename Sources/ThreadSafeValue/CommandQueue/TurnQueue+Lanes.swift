@@ -84,9 +84,9 @@ extension TurnQueue {
             if isOver { break }
             linger()
         }
+        batch.removeAll()
         ThreadWaiter.block = outer
         withWaiters { _ in lane.blockReturns(at: now()) }
-        batch.removeAll()
     }
 }
 
@@ -105,7 +105,8 @@ extension TurnQueue {
                 if claimTurn(for: front, in: waiters) { return begin(front, of: lane, in: &waiters, &batch) }
                 _ = waiters.successorLooks(front)
                 if mayLookAgain, !waiters.isSuspended { return nil }
-                if !waiters.isSuspended { lane.missesTurn() }
+                // Behind a manual command that it has run itself it does not come in vain.
+                if batch.count == 0, !waiters.isSuspended { lane.missesTurn() }
             }
             waiters.leave(lane)
             return .some(nil)
@@ -175,8 +176,7 @@ extension TurnQueue {
 
     /// Keeps the turn for the lane's next command if that is the front, else gives it back.
     ///
-    /// If somebody waits to hear of the last command, or nothing waits, the block comes again, and counts as on its
-    /// way.
+    /// If somebody is to be told of the last command, or nothing waits, the block comes again, and counts as on its way.
     private func takeNext(of lane: Lane, block: UInt64, _ batch: inout Batch) -> Next {
         let isAwaited = batch.isAwaited
         if !isAwaited, let next = batch.beginGranted(of: lane, block: block) { return .command(next) }
@@ -188,7 +188,7 @@ extension TurnQueue {
                 return .command(begin(front, of: lane, in: &waiters, &batch))
             }
             effects.nextHolder = 0
-            let pauses = mayGoOn && (isAwaited || front == nil)
+            let pauses = isAwaited || mayGoOn && front == nil
             if pauses { waiters.pause(lane, on: TurnWord.currentThread) } else { waiters.leave(lane) }
             return pauses ? .pause : .leave
         }

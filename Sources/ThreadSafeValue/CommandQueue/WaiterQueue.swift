@@ -65,6 +65,9 @@ package struct WaiterQueue {
     /// When all lanes may be probed again.
     private var nextProbe: UInt64 = 0
 
+    /// When a lane was given up last.
+    package private(set) var latestGiveUp: UInt64 = 0
+
     /// How many commands of target queues wait, those of overdue lanes too.
     package private(set) var laneCommandCount = 0
 
@@ -336,7 +339,7 @@ extension WaiterQueue {
         case .present: lane.arriveAgain(on: thread)
         case .dispatched(let start):
             let time = now()
-            lane.adapt(toBlockDispatchedAt: start, startedAt: time, policy)
+            lane.adapt(toBlockDispatchedAt: start, startedAt: time, latestGivenUpAt: latestGiveUp, policy)
             lane.arrive(at: time, on: thread)
         // It was given up, and the lane may be forgotten.
         case .none: if !lane.isEmpty { lane.arrive(at: now(), on: thread) }
@@ -417,8 +420,9 @@ extension WaiterQueue {
         if lane.blockWaits {
             lane.leave()
             if !lane.hasRoom {
-                giveUp(lane)
-                lane.dispatch(at: now())
+                let time = now()
+                giveUp(lane, at: time)
+                lane.dispatch(at: time)
                 effects.probes.append(lane)
                 return summon(self.front!, &effects)
             }
@@ -455,10 +459,11 @@ extension WaiterQueue {
             effects.probes.append(lane)
         }
         if probes, probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
-        for lane in late where mayGiveUp(lane) { giveUp(lane) }
+        for lane in late where mayGiveUp(lane) { giveUp(lane, at: time) }
     }
 
-    private mutating func giveUp(_ lane: Lane) {
+    private mutating func giveUp(_ lane: Lane, at time: UInt64) {
+        latestGiveUp = time
         lane.becomeOverdue()
         lanes.update(lane)
     }

@@ -21,19 +21,27 @@ package protocol TimerTarget: Sendable {
 /// Timers, and the threads that tell their targets: a leader and its followers.
 ///
 /// The leader sleeps until the next time. Before it tells a target, which may run any code and wait for other timers,
-/// it makes another thread the leader. Not on dispatch queues: the timers are there for when the pools of threads are
-/// full.
+/// it makes another thread the leader. Whoever has told one tells the next, if that is due; the leader steps in when that
+/// takes long, so that thousands of timers at once need few threads. Not on dispatch queues: the timers are there for
+/// when the pools of threads are full.
 ///
 /// Invariant (no late timer): while there are timers there is a leader, and neither the leader nor the follower tells
 /// anybody; unless the system has no thread to give, when the first that has told its target leads.
 package struct TimerThreads: Sendable {
     static let shared = TimerThreads()
 
+    /// For how long the leader leaves the other timers to a thread that tells a target, in nanoseconds.
+    package static let telling: UInt64 = 1_000_000
+
     package struct State {
         private(set) var timers = TimerHeap()
         package private(set) var leader: Parker?
         /// The thread that sleeps until it is the leader.
         package private(set) var follower: Parker?
+        /// The thread that has begun to tell a target last, until it has, and until when the leader leaves the others to
+        /// it.
+        private var teller: Parker?
+        private var tellerDeadline: UInt64 = 0
         private var threadCount = 0
 
         package init() {}
@@ -114,10 +122,16 @@ extension TimerThreads.State {
     package mutating func nextStep(of thread: Parker, at time: UInt64) -> TimerThreads.Step {
         if leader === thread { leader = nil }
         if follower === thread { follower = nil }
-        if let timer = timers.takeFirst(dueAt: time) { return .tell(timer) }
+        if teller === thread { teller = nil }
+        let isLate = teller == nil || time >= tellerDeadline
+        if isLate, let timer = timers.takeFirst(dueAt: time) {
+            (teller, tellerDeadline) = (thread, time + TimerThreads.telling)
+            return .tell(timer)
+        }
         if leader == nil {
             leader = thread
-            return .sleep(until: timers.first?.time ?? .max)
+            let next = timers.first?.time ?? .max
+            return .sleep(until: next <= time ? tellerDeadline : next)
         }
         if follower == nil {
             follower = thread

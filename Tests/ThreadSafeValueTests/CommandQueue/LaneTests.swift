@@ -427,11 +427,13 @@ struct LaneTests {
         waiters.remove(command)
     }
 
+    /// The one that was given up last may be another lane, behind the same thread.
     @Test(
-        "A block that comes as soon as it is waited for no more teaches nothing of its queue",
-        arguments: [5, 6, 7, 20]
+        "A block that comes as soon as none is waited for any more teaches nothing of its queue, if none came in vain",
+        arguments: [(5, 5, false), (6, 5, false), (7, 5, false), (20, 5, false), (11, 10, false), (6, 5, true)]
+            as [(UInt64, UInt64, Bool)]
     )
-    func blockBehindWaitingThread(milliseconds: UInt64) throws {
+    func blockBehindWaitingThread(milliseconds: UInt64, givenUp: UInt64, isInVain: Bool) throws {
         let policy = HandoffPolicy()
         var waiters = WaiterQueue(policy: .impatient)
         let queue = DispatchQueue(label: "target")
@@ -441,8 +443,11 @@ struct LaneTests {
         let lane = try #require(waiters.choose().dispatch)
         _ = waiters.choose()
         #expect(lane.isOverdue)
-        lane.adapt(toBlockDispatchedAt: 0, startedAt: milliseconds * 1_000_000, policy)
-        #expect((lane.keeping(policy) == policy.keeping) == (milliseconds <= 6))
+        #expect(waiters.latestGiveUp > 0)
+        if isInVain { lane.missesTurn() }
+        let (time, giveUp) = (milliseconds * 1_000_000, givenUp * 1_000_000)
+        lane.adapt(toBlockDispatchedAt: 0, startedAt: time, latestGivenUpAt: giveUp, policy)
+        #expect((lane.keeping(policy) == policy.keeping) == (milliseconds <= givenUp + 1 && !isInVain))
         for command in [command, thread] { waiters.remove(command) }
     }
 

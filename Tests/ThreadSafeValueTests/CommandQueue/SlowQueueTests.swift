@@ -45,6 +45,83 @@ struct SlowQueueTests {
         }
     }
 
+    /// It was late once, by a second. The turn would be kept for twice that if it counted as late still.
+    @Test("A queue that was late is not any more once its blocks start in time, also those of manual commands")
+    func manualCommands() throws {
+        let answer = try inTime {
+            let (value, queue) = (valueWithoutLimit(), DispatchQueue(label: "target"))
+            queue.async { usleep(1_000_000) }
+            let end = DispatchGroup()
+            for _ in 0..<3 {
+                end.enter()
+                value.async(performIn: queue).lowestPriority.set { number, done in
+                    number += 1
+                    // The block has looked for the next command by then.
+                    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { done() }
+                } completion: { _ in
+                    end.leave()
+                }
+            }
+            end.wait()
+            return waitBehindSuspended(queue, value)
+        }
+        #expect(answer == .success(3))
+    }
+
+    /// The second block, for one command more than a block runs, cannot start before the `deinit` is over.
+    @Test("A queue on which the `deinit` of what a command captured takes long is not late")
+    func longDeinit() throws {
+        let count = HandoffPolicy().batch + 1
+        let answer = try inTime {
+            let (value, queue, end) = (valueWithoutLimit(), DispatchQueue(label: "target"), Door())
+            let blocker = Blocker(value)
+            value.async(performIn: queue).lowestPriority.set { [captured = Last { usleep(1_000_000) }] number in
+                withExtendedLifetime(captured) { number += 1 }
+            }
+            for index in 1..<count {
+                value.async(performIn: queue).lowestPriority.set { number in
+                    number += 1
+                    if index == count - 1 { end.open() }
+                }
+            }
+            blocker.end()
+            end.waitUntilOpen()
+            return waitBehindSuspended(queue, value)
+        }
+        #expect(answer == .success(count))
+    }
+
+    /// The first completion finds out that the queue has no room for a block beside the one that runs it, and takes its
+    /// time for that. The other one is that of the last command of a block, or of one near by.
+    @Test("A completion that waits, where the queue has no room for another block, goes on at once", arguments: -2...2)
+    func waitsAfterBatch(offset: Int) throws {
+        let last = HandoffPolicy().batch + offset
+        let answer = try inTime {
+            var policy = HandoffPolicy()
+            policy.keeping = 1_000_000_000
+            let value = QueueSafeValue(value: 0, policy: policy)
+            let (queue, end, answers) = (DispatchQueue(label: "target"), DispatchGroup(), Log<Bool>())
+            let blocker = Blocker(value)
+            for index in 0..<last + 100 {
+                end.enter()
+                value.async(performIn: queue).lowestPriority.set {
+                    $0 += 1
+                } completion: { _ in
+                    if index == 0 { _ = value.wait.lowestPriority.get() }
+                    if index == last {
+                        let answer = value.wait(timeout: .milliseconds(500)).lowestPriority.get()
+                        answers.add((try? answer.get()) != nil)
+                    }
+                    end.leave()
+                }
+            }
+            blocker.end()
+            end.wait()
+            return answers.entries
+        }
+        #expect(answer == [true])
+    }
+
     /// No turn is kept that long for a queue at first. It is when its blocks have come in vain.
     @Test("A queue whose blocks take 60 ms to start is served on a busy value, though its blocks find the turn taken")
     func verySlow() throws {
@@ -161,6 +238,26 @@ struct SlowQueueTests {
         }
         // One after the other they would take 200 ms.
         #expect(times.min()! < 150_000_000, "\(times.map { $0 / 1_000_000 }) ms")
+    }
+
+    /// It keeps a free turn for a millisecond, or for twice as long as a queue took, however long that was.
+    private func valueWithoutLimit() -> QueueSafeValue<Int> {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (1_000_000, 600_000_000_000)
+        return QueueSafeValue(value: 0, policy: policy)
+    }
+
+    /// What a thread gets that waits for 1.5 seconds behind a command for a queue that is suspended.
+    private func waitBehindSuspended(
+        _ queue: DispatchQueue,
+        _ value: QueueSafeValue<Int>
+    ) -> Result<Int, QueueSafeValueError> {
+        // A block that runs would take one more command.
+        queue.sync {}
+        queue.suspend()
+        defer { queue.resume() }
+        value.async(performIn: queue).highestPriority.set { $0 += 1 }
+        return value.wait(timeout: .milliseconds(1_500)).lowestPriority.get()
     }
 
     /// How long it takes until a highest command for a slow queue begins, up to a second, or to a limit in seconds.

@@ -24,28 +24,31 @@ struct TimerThreadsTests {
     /// A thread that was seen to lead may be woken when it leads no more.
     @Test("While there are timers one thread leads; neither it nor the follower tells anybody, whoever is woken")
     func leader() {
-        struct Nobody: TimerTarget {
-            func timerFired() {}
-        }
         var random = SeededRandom()
         for _ in 0..<2_000 {
             var state = TimerThreads.State()
-            var (time, timerCount): (UInt64, Int) = (0, 0)
+            var time: UInt64 = 0
+            var timers: [(timer: ThreadSafeValue.Timer, time: UInt64)] = []
             var threads: [(thread: Parker, tells: Bool)] = []
             for _ in 0..<60 {
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0:
-                    _ = state.insert(Timer(time + .random(in: 0..<20, using: &random), Nobody()))
-                    timerCount += 1
+                    let next = time + .random(in: 0..<2_000_000, using: &random)
+                    timers.append((Timer(next, Nobody()), next))
+                    _ = state.insert(timers.last!.timer)
                 case 1:
-                    time += .random(in: 0..<10, using: &random)
+                    time += .random(in: 0..<1_000_000, using: &random)
                 default:
                     guard let index = threads.indices.randomElement(using: &random) else { continue }
                     switch state.nextStep(of: threads[index].thread, at: time) {
-                    case .tell:
+                    case .tell(let timer):
                         threads[index].tells = true
-                        timerCount -= 1
-                    case .sleep: threads[index].tells = false
+                        timers.removeAll { $0.timer === timer }
+                    case .sleep(let end):
+                        threads[index].tells = false
+                        if state.leader === threads[index].thread, let next = timers.map({ $0.time }).min() {
+                            #expect(end <= max(next, time + TimerThreads.telling), "TEST_SEED=\(random.seed)")
+                        }
                     case .end: threads.remove(at: index)
                     }
                 }
@@ -53,9 +56,31 @@ struct TimerThreadsTests {
                 for (thread, tells) in threads where tells {
                     #expect(state.leader !== thread && state.follower !== thread, "TEST_SEED=\(random.seed)")
                 }
-                #expect(timerCount == 0 || state.leader != nil, "TEST_SEED=\(random.seed)")
+                #expect(timers.isEmpty || state.leader != nil, "TEST_SEED=\(random.seed)")
             }
         }
+    }
+
+    /// Otherwise a thread would be made for each of them, faster than they can be told.
+    @Test("Timers that are due at once are told by one thread, and by another when that takes long")
+    func dueAtOnce() throws {
+        var state = TimerThreads.State()
+        for _ in 0..<3 { _ = state.insert(Timer(0, Nobody())) }
+        let leader = state.findLeader()
+        let first = try #require(leader?.thread)
+        var step = state.nextStep(of: first, at: 1)
+        #expect(step.tells)
+        let another = state.findLeader()
+        let second = try #require(another?.thread)
+        step = state.nextStep(of: second, at: 2)
+        #expect(!step.tells)
+        step = state.nextStep(of: first, at: 3)
+        #expect(step.tells)
+        #expect(state.leader === second)
+        step = state.nextStep(of: second, at: TimerThreads.telling + 2)
+        #expect(!step.tells)
+        step = state.nextStep(of: second, at: TimerThreads.telling + 3)
+        #expect(step.tells)
     }
 
     /// To resume a task calls its executor on the thread that tells it, here executors that wait meanwhile.
@@ -181,5 +206,15 @@ struct TimerThreadsTests {
         defer { queue.resume() }
         value.async(performIn: queue).highestPriority.set { $0 += 1 }
         return value.wait(timeout: .seconds(5)).lowestPriority.get()
+    }
+}
+
+private struct Nobody: TimerTarget {
+    func timerFired() {}
+}
+
+extension TimerThreads.Step {
+    fileprivate var tells: Bool {
+        if case .tell = self { true } else { false }
     }
 }

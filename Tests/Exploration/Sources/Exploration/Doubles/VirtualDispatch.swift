@@ -220,6 +220,6 @@ struct TimerThreads {
     func remove(_ timer: Timer) { world.fail("no scenario has awaited commands") }
 }
 
-protocol TimerTarget: Sendable {
+package protocol TimerTarget: Sendable {
     func timerFired()
 }

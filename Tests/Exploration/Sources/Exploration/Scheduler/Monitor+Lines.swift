@@ -43,6 +43,8 @@ extension Monitor {
                 sum = mix(sum, mix(UInt64(number) << 4 | command.priority.level, World.rounded(command.arrival)))
             }
             sum = mix(sum, mix(World.rounded(waiters.lastArrival), UInt64(waiters.suspensions)))
+            // Only a lane that is overdue learns by it.
+            if waiters.allLanes.contains(where: { $0.isOverdue }) { sum = mix(sum, waiters.latestGiveUp) }
             let successor: UInt64 =
                 switch waiters.successor {
                 case .thread(let command): UInt64(world.threads.first { $0.isWaiting(with: command) }!.index)
