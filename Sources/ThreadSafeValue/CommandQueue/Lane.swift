@@ -191,9 +191,9 @@ extension Lane {
     /// The queue did not start the block in time: the lane's commands have no place in line until the block arrives.
     package var isOverdue: Bool { unsafe overdue }
 
-    /// Nothing is left of it to do or to wait for.
+    /// Nothing is left of it to do or to wait for, and no block of it will come.
     var isIdle: Bool {
-        if case .none = block { isEmpty } else { false }
+        if case .none = block { isEmpty && blockCount == 0 } else { false }
     }
 
     /// Whether a block is on its way to the turn.
@@ -267,7 +267,7 @@ extension Lane {
     }
 
     /// A block has returned to its queue.
-    package func blockReturns(at time: UInt64) {
+    func blockReturns(at time: UInt64) {
         blockCount -= 1
         latestReturn = time
     }

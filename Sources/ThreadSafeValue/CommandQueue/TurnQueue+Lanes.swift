@@ -86,7 +86,7 @@ extension TurnQueue {
         }
         batch.removeAll()
         ThreadWaiter.block = outer
-        withWaiters { _ in lane.blockReturns(at: now()) }
+        withWaiters { $0.blockReturns(lane) }
     }
 }
 

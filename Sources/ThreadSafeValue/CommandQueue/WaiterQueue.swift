@@ -260,8 +260,7 @@ extension WaiterQueue {
 
     private mutating func forgetIfIdle(_ lane: Lane) {
         if lane.isEmpty { lane.claimBlock() }
-        // Not another lane for the same queue, made when this one had been forgotten.
-        guard lane.isIdle, lanesByTarget[lane.identity] === lane else { return }
+        if !lane.isIdle { return }
         lanesByTarget[lane.identity] = nil
         if latestIdentity == lane.identity { latestIdentity = 0 }
         if lane.keeping(policy) > policy.keeping || lane.room != .max {
@@ -341,8 +340,8 @@ extension WaiterQueue {
             let time = now()
             lane.adapt(toBlockDispatchedAt: start, startedAt: time, latestGivenUpAt: latestGiveUp, policy)
             lane.arrive(at: time, on: thread)
-        // It was given up, and the lane may be forgotten.
-        case .none: if !lane.isEmpty { lane.arrive(at: now(), on: thread) }
+        // It was given up.
+        case .none: lane.arrive(at: now(), on: thread)
         }
         lanes.update(lane)
         return true
@@ -357,6 +356,12 @@ extension WaiterQueue {
     package mutating func leave(_ lane: Lane) {
         lane.leave()
         successorGoes(lane)
+        forgetIfIdle(lane)
+    }
+
+    /// A block of a lane returns to its queue.
+    package mutating func blockReturns(_ lane: Lane) {
+        lane.blockReturns(at: now())
         forgetIfIdle(lane)
     }
 

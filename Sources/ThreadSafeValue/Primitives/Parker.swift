@@ -28,7 +28,11 @@ extension Parker {
     /// - Returns: Whether it was woken.
     func park(until deadline: UInt64) -> Bool {
         let time = deadline == .max ? DispatchTime.distantFuture : DispatchTime(uptimeNanoseconds: deadline)
-        return semaphore.wait(timeout: time) == .success
+        // It may be early: on Linux it sleeps until a time of another clock.
+        while semaphore.wait(timeout: time) != .success {
+            if now() >= deadline { return false }
+        }
+        return true
     }
 
     @usableFromInline

@@ -161,6 +161,7 @@ struct LaneTests {
             let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
             #expect(arrives)
             waiters.leave(lane)
+            waiters.blockReturns(lane)
         }
         // It is another lane then.
         let next = waiters.append(.highest, for: queues[2])
@@ -202,7 +203,7 @@ struct LaneTests {
                     #expect(waiters.front === threads[0])
                     for thread in threads {
                         waiters.remove(thread)
-                        lane.blockReturns(at: now())
+                        waiters.blockReturns(lane)
                     }
                 }
                 let arrives = waiters.arrive(lane, block: lane.blockNumber, on: own)
@@ -242,12 +243,13 @@ struct LaneTests {
             #expect(waiters.choose(timerFires: false).probes.contains { $0 === lane } == isKnown)
             for _ in 0..<2 { _ = waiters.choose() }
             waiters.remove(threads[0])
-            lane.blockReturns(at: now())
+            waiters.blockReturns(lane)
             let arrives = waiters.arrive(lane, block: lane.blockNumber, on: own)
             #expect(arrives)
             waiters.remove(command)
             // Now it is idle, and forgotten.
             waiters.leave(lane)
+            waiters.blockReturns(lane)
             let next = waiters.append(.medium, for: queue)
             #expect(next.lane !== lane)
             lane = try #require(waiters.choose().dispatch)
@@ -363,7 +365,7 @@ struct LaneTests {
         let command = waiters.append(.medium, for: queue)
         waiters.leave(lane)
         func comes(_ time: Return) {
-            if theFirstReturns == time { lane.blockReturns(at: now()) }
+            if theFirstReturns == time { waiters.blockReturns(lane) }
         }
         comes(.beforeTheNextIsDispatched)
         #expect(waiters.choose().dispatch === lane)
@@ -400,7 +402,7 @@ struct LaneTests {
         _ = waiters.choose(timerFires: false)
         // The block, which does something else, is given up.
         #expect(waiters.choose().dispatch === lane)
-        if theFirstHasReturned { lane.blockReturns(at: now()) }
+        if theFirstHasReturned { waiters.blockReturns(lane) }
         _ = waiters.choose()
         #expect(waiters.front === (theFirstHasReturned ? command : thread))
         for command in [command, thread] { waiters.remove(command) }
@@ -417,7 +419,7 @@ struct LaneTests {
         lane.missesTurn()
         for isKnown in [true, false] {
             waiters.leave(lane)
-            lane.blockReturns(at: now())
+            waiters.blockReturns(lane)
             #expect(waiters.choose().dispatch === lane)
             let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
             #expect(arrives)
@@ -460,6 +462,7 @@ struct LaneTests {
         lane.adapt(to: policy.keeping)
         // Now it is idle, and forgotten.
         waiters.leave(lane)
+        waiters.blockReturns(lane)
         for (target, wasLate) in [(DispatchQueue(label: "another"), false), (queue, true)] {
             let command = waiters.append(.medium, for: target)
             let next = try #require(waiters.choose().dispatch)
@@ -478,6 +481,7 @@ struct LaneTests {
         for delay in [policy.keeping, 0] {
             lane.adapt(to: delay)
             waiters.leave(lane)
+            waiters.blockReturns(lane)
             let command = waiters.append(.medium, for: queue)
             lane = try #require(waiters.choose().dispatch)
             #expect((lane.keeping(policy) > policy.keeping) == (delay > 0))
@@ -487,7 +491,7 @@ struct LaneTests {
         }
     }
 
-    @Test("A queue keeps its lane while that has a block, and no longer")
+    @Test("A queue keeps its lane until the last block of that has returned, and no longer")
     func forgotten() throws {
         var waiters = WaiterQueue(policy: .unbounded)
         let queue = DispatchQueue(label: "target")
@@ -500,6 +504,11 @@ struct LaneTests {
         let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
         #expect(arrives)
         waiters.leave(lane)
+        // What it has run is let go of, which may take long.
+        let next = waiters.append(.medium, for: queue)
+        #expect(next.lane === lane)
+        waiters.remove(next)
+        waiters.blockReturns(lane)
         let last = waiters.append(.medium, for: queue)
         #expect(last.lane !== lane)
         waiters.remove(last)
@@ -511,28 +520,6 @@ struct LaneTests {
         let queue = DispatchQueue(label: "target")
         waiters.remove(waiters.append(.medium, for: queue))
         let command = waiters.append(.medium, for: queue)
-        #expect(waiters.count(of: .medium) == 1)
-        waiters.remove(command)
-    }
-
-    @Test("A block that comes back late takes nothing away from the lane that its queue has by then")
-    func anotherLane() throws {
-        var waiters = WaiterQueue(policy: .impatient)
-        let (lane, queue) = try waiters.laneThatRuns()
-        waiters.pause(lane, on: 0)
-        let cancelled = waiters.append(.medium, for: queue)
-        _ = waiters.choose()
-        // Something else is next, so the block, which is late, is given up.
-        let urgent = PendingCommand(of: Parker())
-        urgent.reuse(for: .highest)
-        waiters.append(urgent)
-        _ = waiters.choose()
-        waiters.remove(urgent)
-        waiters.remove(cancelled)
-        let command = waiters.append(.medium, for: queue)
-        #expect(command.lane !== lane)
-        _ = waiters.arrive(lane, block: lane.blockNumber, on: 0)
-        waiters.leave(lane)
         #expect(waiters.count(of: .medium) == 1)
         waiters.remove(command)
     }
