@@ -21,16 +21,16 @@ package protocol TimerTarget: Sendable {
 /// Timers, and the threads that tell their targets: a leader and its followers.
 ///
 /// The leader sleeps until the next time. Before it tells a target, which may run any code and wait for other timers,
-/// it makes another thread the leader. Whoever has told one tells the next, if that is due; the leader steps in when that
-/// takes long, so that thousands of timers at once need few threads. Not on dispatch queues: the timers are there for
-/// when the pools of threads are full.
+/// it makes another thread the leader. Whoever has told one tells the next, if that is due. While that goes on, a leader
+/// joins in each millisecond, so that thousands of timers at once do not make thousands of threads. Not on dispatch
+/// queues: the timers are there for when the pools of threads are full.
 ///
 /// Invariant (no late timer): while there are timers there is a leader, and neither the leader nor the follower tells
 /// anybody; unless the system has no thread to give, when the first that has told its target leads.
 package struct TimerThreads: Sendable {
     static let shared = TimerThreads()
 
-    /// For how long the leader leaves the other timers to a thread that tells a target, in nanoseconds.
+    /// For how long a leader leaves the timers that are due to the threads that tell targets, in nanoseconds.
     package static let telling: UInt64 = 1_000_000
 
     package struct State {
@@ -38,9 +38,8 @@ package struct TimerThreads: Sendable {
         package private(set) var leader: Parker?
         /// The thread that sleeps until it is the leader.
         package private(set) var follower: Parker?
-        /// The thread that has begun to tell a target last, until it has, and until when the leader leaves the others to
-        /// it.
-        private var teller: Parker?
+        /// How many threads tell targets, and until when the leader leaves the other timers to them.
+        private var tellerCount = 0
         private var tellerDeadline: UInt64 = 0
         private var threadCount = 0
 
@@ -120,12 +119,13 @@ extension TimerThreads.State {
 
     /// What a thread that is awake does next. It may have been woken once too often: by who saw it lead before.
     package mutating func nextStep(of thread: Parker, at time: UInt64) -> TimerThreads.Step {
+        let tells = leader !== thread && follower !== thread
+        if tells { tellerCount -= 1 }
         if leader === thread { leader = nil }
         if follower === thread { follower = nil }
-        if teller === thread { teller = nil }
-        let isLate = teller == nil || time >= tellerDeadline
-        if isLate, let timer = timers.takeFirst(dueAt: time) {
-            (teller, tellerDeadline) = (thread, time + TimerThreads.telling)
+        if tells || tellerCount == 0 || time >= tellerDeadline, let timer = timers.takeFirst(dueAt: time) {
+            if !tells { tellerDeadline = time + TimerThreads.telling }
+            tellerCount += 1
             return .tell(timer)
         }
         if leader == nil {

@@ -62,25 +62,24 @@ struct TimerThreadsTests {
     }
 
     /// Otherwise a thread would be made for each of them, faster than they can be told.
-    @Test("Timers that are due at once are told by one thread, and by another when that takes long")
+    @Test("Timers that are due at once are told by one thread, and by one more after each millisecond")
     func dueAtOnce() throws {
         var state = TimerThreads.State()
-        for _ in 0..<3 { _ = state.insert(Timer(0, Nobody())) }
-        let leader = state.findLeader()
-        let first = try #require(leader?.thread)
-        var step = state.nextStep(of: first, at: 1)
-        #expect(step.tells)
-        let another = state.findLeader()
-        let second = try #require(another?.thread)
-        step = state.nextStep(of: second, at: 2)
-        #expect(!step.tells)
-        step = state.nextStep(of: first, at: 3)
-        #expect(step.tells)
-        #expect(state.leader === second)
-        step = state.nextStep(of: second, at: TimerThreads.telling + 2)
-        #expect(!step.tells)
-        step = state.nextStep(of: second, at: TimerThreads.telling + 3)
-        #expect(step.tells)
+        for _ in 0..<10 { _ = state.insert(Timer(0, Nobody())) }
+        func tells(_ thread: Parker, _ time: UInt64) -> Bool {
+            if case .tell = state.nextStep(of: thread, at: time) { true } else { false }
+        }
+        var (leader, tellers): (Parker?, [Parker]) = (state.findLeader()?.thread, [])
+        for count in 0..<3 {
+            let time = UInt64(count) * TimerThreads.telling
+            let thread = try #require(leader)
+            #expect(count == 0 || !tells(thread, time))
+            #expect(tells(thread, time + 1))
+            tellers.append(thread)
+            leader = state.findLeader()?.thread
+            #expect(try !tells(#require(leader), time + 2))
+            #expect(tellers.allSatisfy { tells($0, time + 2) })
+        }
     }
 
     /// To resume a task calls its executor on the thread that tells it, here executors that wait meanwhile.
@@ -211,10 +210,4 @@ struct TimerThreadsTests {
 
 private struct Nobody: TimerTarget {
     func timerFired() {}
-}
-
-extension TimerThreads.Step {
-    fileprivate var tells: Bool {
-        if case .tell = self { true } else { false }
-    }
 }
