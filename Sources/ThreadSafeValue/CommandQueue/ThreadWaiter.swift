@@ -23,14 +23,13 @@ enum ThreadWaiter {
             let waiter: UnsafeMutableRawPointer? = unsafe waiter
             if let waiter = unsafe waiter { unsafe Unmanaged<PendingCommand>.fromOpaque(waiter).release() }
         }
-        if code != 0 { fatalError("ThreadSafeValue: pthread_key_create failed with code \(code)") }
+        check(code, "pthread_key_create")
         return key
     }()
 
     private static let blockKey: pthread_key_t = {
         var key = pthread_key_t()
-        let code = unsafe pthread_key_create(&key, nil)
-        if code != 0 { fatalError("ThreadSafeValue: pthread_key_create failed with code \(code)") }
+        unsafe check(pthread_key_create(&key, nil), "pthread_key_create")
         return key
     }()
 
@@ -43,8 +42,7 @@ enum ThreadWaiter {
         }
         set {
             let lane = unsafe newValue.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
-            let code = unsafe pthread_setspecific(blockKey, lane)
-            if code != 0 { fatalError("ThreadSafeValue: pthread_setspecific failed with code \(code)") }
+            unsafe check(pthread_setspecific(blockKey, lane), "pthread_setspecific")
         }
     }
 
@@ -56,8 +54,11 @@ enum ThreadWaiter {
         // All that a wait needs is made now.
         _ = WaitGraph.shared
         let waiter = PendingCommand(of: Parker())
-        let code = unsafe pthread_setspecific(key, Unmanaged.passRetained(waiter).toOpaque())
-        if code != 0 { fatalError("ThreadSafeValue: pthread_setspecific failed with code \(code)") }
+        unsafe check(pthread_setspecific(key, Unmanaged.passRetained(waiter).toOpaque()), "pthread_setspecific")
         return waiter
+    }
+
+    private static func check(_ code: CInt, _ call: StaticString) {
+        if code != 0 { fatalError("ThreadSafeValue: \(call) failed with code \(code)") }
     }
 }
