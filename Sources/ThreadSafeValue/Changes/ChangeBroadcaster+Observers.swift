@@ -12,7 +12,8 @@ final class ChangeObserver {
 
     // Guarded by the broadcaster's lock.
 
-    fileprivate var isAdded = false
+    @usableFromInline
+    package var place: Int?
 
     /// Whether there was a change since the observer looked at the value.
     fileprivate var hasChanged = false
@@ -27,15 +28,15 @@ final class ChangeObserver {
 
 // See the members.
 extension ChangeObserver: @unchecked Sendable {}
+extension ChangeObserver: Placed {}
 
 extension ChangeBroadcaster {
     /// An observer looks at the value, while nobody can change it: from now on it waits for the next change.
     func observe(_ observer: ChangeObserver) {
         let used: AnyObject? = lock.around {
             observer.hasChanged = false
-            if observer.isAdded { return nil }
+            if observer.place != nil { return nil }
             let isFirst = isUnheard
-            observer.isAdded = true
             observers.append(observer)
             return isFirst ? whenListenedTo?(true) : nil
         }
@@ -45,9 +46,8 @@ extension ChangeBroadcaster {
     /// Removes an observer, if it is there.
     func remove(_ observer: ChangeObserver) {
         let used: AnyObject? = lock.around {
-            guard observer.isAdded else { return nil }
-            observer.isAdded = false
-            observers.removeAll { $0 === observer }
+            if observer.place == nil { return nil }
+            observers.remove(observer)
             return isUnheard ? whenListenedTo?(false) : nil
         }
         withExtendedLifetime(used) {}
@@ -57,7 +57,7 @@ extension ChangeBroadcaster {
     @usableFromInline
     @inline(never)
     func notifyObservers(_ delivery: inout Delivery) {
-        for observer in observers where !observer.hasChanged {
+        for case let observer? in observers.elements where !observer.hasChanged {
             observer.hasChanged = true
             if let parker = observer.parker { delivery.parkers.append(parker) }
             if let continuation = observer.continuation.take() { delivery.waiting.append(continuation) }

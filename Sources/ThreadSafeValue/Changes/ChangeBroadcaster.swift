@@ -14,9 +14,9 @@ final class ChangeBroadcaster<Value> {
     // This and the rest are guarded by `lock`.
     var whenListenedTo: ((Bool) -> AnyObject?)?
     @usableFromInline
-    var listeners = [Listener]()
+    var listeners = ArrivalList<Listener>()
     @usableFromInline
-    var observers = [ChangeObserver]()
+    var observers = ArrivalList<ChangeObserver>()
 
     // Held for moments, in which no code of the library's user runs.
     @usableFromInline
@@ -34,10 +34,14 @@ extension ChangeBroadcaster.Listener: @unchecked Sendable {}
 extension ChangeBroadcaster {
     /// What one loop over the changes has not fetched yet. Guarded by the broadcaster's lock.
     @usableFromInline
-    final class Listener {
+    final class Listener: Placed {
+        @usableFromInline
+        package var place: Int?
         @usableFromInline
         var mailbox: RingBuffer<Value>
         fileprivate var isRemoved = false
+        /// What is left to do if it is removed before it was added.
+        fileprivate var cancelStart: (() -> Void)?
         // The iterators that wait for the next value: one, if each is used by one task.
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
@@ -80,7 +84,7 @@ extension ChangeBroadcaster {
     func record(_ value: Value) -> Delivery {
         var delivery = Delivery()
         lock.lock()
-        for listener in listeners {
+        for case let listener? in listeners.elements {
             if let old = listener.mailbox.put(value) {
                 if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
             }
@@ -95,7 +99,7 @@ extension ChangeBroadcaster {
     func finish() {
         let waiting = lock.around {
             whenListenedTo = nil
-            return listeners.flatMap { $0.waiting.drain() }
+            return listeners.elements.flatMap { $0?.waiting.drain() ?? [] }
         }
         for continuation in waiting { continuation.resume() }
     }
@@ -124,13 +128,27 @@ extension ChangeBroadcaster {
         defer { lock.unlock() }
         if listener.isRemoved { return {} }
         let used = isUnheard ? whenListenedTo?(true) : nil
+        let cancelStart = listener.cancelStart.take()
         listeners.append(listener)
         _ = listener.mailbox.put(value)
         let waiting = listener.waiting.drain()
         return {
             for continuation in waiting { continuation.resume() }
-            withExtendedLifetime(used) {}
+            withExtendedLifetime((used, cancelStart)) {}
         }
+    }
+
+    /// Calls `cancel` if a listener is removed before it is added.
+    func ifRemoved(_ listener: Listener, cancel: @escaping () -> Void) {
+        let isRemoved = lock.around {
+            if !listener.isRemoved, listener.place == nil { listener.cancelStart = cancel }
+            return listener.isRemoved
+        }
+        if isRemoved { cancel() }
+    }
+
+    func isRemoved(_ listener: Listener) -> Bool {
+        lock.around { listener.isRemoved }
     }
 
     /// Removes a listener, if it is still there. Its next fetches find the end.
@@ -142,14 +160,15 @@ extension ChangeBroadcaster {
         let isFirstTime = !listener.isRemoved
         listener.isRemoved = true
         if isFirstTime {
-            listeners.removeAll { $0 === listener }
+            listeners.remove(listener)
             if isUnheard { used = whenListenedTo?(false) }
         }
         swap(&mailbox, &listener.mailbox)
-        let waiting = listener.waiting.drain()
+        let (waiting, cancelStart) = (listener.waiting.drain(), listener.cancelStart.take())
         lock.unlock()
         withExtendedLifetime(used) {}
         for continuation in waiting { continuation.resume() }
+        cancelStart?()
     }
 
     /// The listener's next value, or `nil` at the end.

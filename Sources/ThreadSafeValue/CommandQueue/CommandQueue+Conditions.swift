@@ -57,10 +57,10 @@ extension CommandQueue where Value: Sendable {
         let deadline = Deadline(after: timeout)
         let (listeners, observer) = (listeners, ChangeObserver(nil))
         let timer =
-            deadline.isTime ? TimerThreads.shared.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
+            deadline.isTime ? TimerThreads.timeouts.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
         defer {
             listeners.remove(observer)
-            if let timer { TimerThreads.shared.remove(timer) }
+            if let timer { TimerThreads.timeouts.remove(timer) }
         }
         while true {
             let attempt: Result<Success?, QueueSafeValueError> = await performAwaited(priority, until: deadline) {

@@ -176,15 +176,15 @@ extension CommandQueue where Value: Sendable {
         as submission: Submission,
         work: @escaping PendingCommand.Work
     ) {
-        let timer = deadline == .never ? nil : TimerThreads.shared.set(deadline.time, for: submission)
+        let timer = deadline == .never ? nil : TimerThreads.timeouts.set(deadline.time, for: submission)
         let answer = submit(priority, in: awaitedTarget) { turn in
-            if let timer { TimerThreads.shared.remove(timer) }
+            if let timer { TimerThreads.timeouts.remove(timer) }
             return work(turn)
         }
         switch answer {
         case .success(let command): submission.attach(command)
         case .failure(let failure):
-            if let timer { TimerThreads.shared.remove(timer) }
+            if let timer { TimerThreads.timeouts.remove(timer) }
             _ = work(.failure(failure))
         }
     }

@@ -101,7 +101,7 @@ extension TurnQueue {
         effects.wake?.wake()
         if let lane = effects.dispatch { dispatch(lane) }
         if !effects.probes.isEmpty { effects.probes.forEach(dispatch) }
-        if let time = effects.timer { TimerThreads.shared.set(time, for: weakReference()) }
+        if let time = effects.timer { TimerThreads.turns.set(time, for: weakReference()) }
     }
 
     private func dispatch(_ lane: Lane) {

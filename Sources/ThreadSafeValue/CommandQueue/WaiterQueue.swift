@@ -46,7 +46,8 @@ package struct WaiterQueue {
     let limit: Int
 
     private(set) var threads = PriorityFIFO()
-    private var lanes = LaneHeap()
+    /// The lanes that have commands and a place in line, by the first command of each.
+    private var lanes = IndexedHeap<Lane>()
     private var lanesByTarget: [UInt: Lane] = [:]
     // The lane that a command came for last, which is one of those.
     private var latestIdentity: UInt = 0
@@ -112,7 +113,8 @@ extension WaiterQueue {
     // Without counting references.
     @inline(__always)
     private var frontLink: PendingCommand.Link? {
-        guard let first = unsafe lanes.frontLink else { return unsafe threads.firstLink }
+        if lanes.elements.isEmpty { return unsafe threads.firstLink }
+        let first = unsafe lanes.elements[0].firstLink!
         guard let thread = unsafe threads.firstLink else { return unsafe first }
         let isThread = unsafe thread._withUnsafeGuaranteedRef { thread in
             unsafe first._withUnsafeGuaranteedRef { first in thread.precedes(first) }
@@ -203,7 +205,7 @@ extension WaiterQueue {
         command.append(to: lane, at: nextArrival(lane.isEmpty ? now() : 0))
         lane.append(command)
         laneCommandCount += 1
-        lanes.update(lane)
+        updatePlace(of: lane)
     }
 
     /// Takes a command out of the line.
@@ -217,8 +219,13 @@ extension WaiterQueue {
     mutating func remove(_ command: PendingCommand, of lane: Lane) {
         lane.remove(command)
         laneCommandCount -= 1
-        lanes.update(lane)
+        updatePlace(of: lane)
         forgetIfIdle(lane)
+    }
+
+    /// The lane's first command has changed, or its right to a place.
+    private mutating func updatePlace(of lane: Lane) {
+        if lane.isEmpty || lane.isOverdue { lanes.remove(lane) } else { lanes.update(lane) }
     }
 
     /// Takes the commands of a priority, or all, out of the line, which are cancelled.
@@ -290,7 +297,7 @@ extension WaiterQueue {
     ///   - command: The command that it begins.
     ///   - count: How many commands the block has begun.
     package mutating func grant(to lane: Lane, after command: PendingCommand, _ count: Int) {
-        guard threads.isEmpty, lanes.count == 1 else { return }
+        guard threads.isEmpty, lanes.elements.count == 1 else { return }
         if lane.grant(atMost: policy.batch - count, after: command) { grantee = lane }
     }
 
@@ -299,7 +306,7 @@ extension WaiterQueue {
         guard let lane = grantee else { return }
         grantee = nil
         laneCommandCount -= lane.revokeGrant()
-        lanes.update(lane)
+        updatePlace(of: lane)
     }
 }
 
@@ -343,7 +350,7 @@ extension WaiterQueue {
         // It was given up.
         case .none: lane.arrive(at: now(), on: thread)
         }
-        lanes.update(lane)
+        updatePlace(of: lane)
         return true
     }
 
@@ -454,7 +461,7 @@ extension WaiterQueue {
         let probes = lane.isDispatched
         let probesAll = time >= nextProbe
         var late: [Lane] = []
-        lanes.forEach { lane in
+        lanes.elements.forEach { lane in
             if lane.isLate(at: time, holder: holder, policy) {
                 if lane.isPresent { lane.leave() } else { lane.claimBlock() }
                 if lane.hasBlock { late.append(lane) }
@@ -470,11 +477,11 @@ extension WaiterQueue {
     private mutating func giveUp(_ lane: Lane, at time: UInt64) {
         latestGiveUp = time
         lane.becomeOverdue()
-        lanes.update(lane)
+        updatePlace(of: lane)
     }
 
     private func mayGiveUp(_ lane: Lane) -> Bool {
-        lane.isPresent || !threads.isEmpty || lanes.count > (lane.place == nil ? 0 : 1)
+        lane.isPresent || !threads.isEmpty || lanes.elements.count > (lane.place == nil ? 0 : 1)
     }
 }
 

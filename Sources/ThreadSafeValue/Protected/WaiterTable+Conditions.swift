@@ -12,6 +12,9 @@ final class Condition<Value> {
 
     // Guarded by the lock of the `WaiterTable`.
 
+    @usableFromInline
+    package var place: Int?
+
     /// Whether the wait is over, one way or the other.
     var isOver = false
 
@@ -26,6 +29,7 @@ final class Condition<Value> {
 
 // What changes is guarded by the table's lock; the continuation is read by the one who ended the wait.
 extension Condition: @unchecked Sendable {}
+extension Condition: Placed {}
 
 extension Condition {
     /// Wakes the thread, or resumes the task: to be called by the one who ended the wait.
@@ -59,8 +63,10 @@ extension WaiterTable {
     func end(_ ended: [Condition<Value>]) -> [Condition<Value>] {
         lock.around {
             let endedHere = ended.filter { !$0.isOver }
-            for condition in endedHere { condition.isOver = true }
-            conditions.removeAll { $0.isOver }
+            for condition in endedHere {
+                condition.isOver = true
+                conditions.remove(condition)
+            }
             if conditions.isEmpty { awaited.set(AwaitedChange.toMeetCondition, to: false) }
             return endedHere
         }

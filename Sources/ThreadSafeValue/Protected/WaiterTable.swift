@@ -20,9 +20,9 @@ final class WaiterTable<Value> {
     @usableFromInline
     let lock = PlatformLock()
 
-    // Guarded by `lock`. In the order of arrival.
+    // Guarded by `lock`.
     @usableFromInline
-    var conditions = [Condition<Value>]()
+    var conditions = ArrivalList<Condition<Value>>()
 
     init(awaited: AtomicWord) {
         self.awaited = awaited
@@ -43,7 +43,7 @@ extension WaiterTable {
         // The conditions that the new value was tested for, and those of them that it meets. What a condition has
         // captured may run code when it goes away, so all are kept until the value's lock is free.
         @usableFromInline
-        var tested = [Condition<Value>]()
+        var tested = [Condition<Value>?]()
 
         @usableFromInline
         var met = [Condition<Value>]()
@@ -68,8 +68,8 @@ extension WaiterTable {
         var pending = PendingNotifications()
         if bits & AwaitedChange.toMeetCondition != 0 {
             // Tested outside the table's lock, as they may do anything. None can be added meanwhile.
-            pending.tested = lock.around { conditions }
-            for condition in pending.tested where condition.isMet(value) { pending.met.append(condition) }
+            pending.tested = lock.around { conditions.elements }
+            for case let condition? in pending.tested where condition.isMet(value) { pending.met.append(condition) }
             if !pending.met.isEmpty { pending.met = end(pending.met) }
         }
         if bits & AwaitedChange.any != 0 { pending.delivery = broadcaster.record(value) }

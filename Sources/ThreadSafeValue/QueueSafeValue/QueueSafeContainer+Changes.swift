@@ -64,7 +64,7 @@ extension CommandQueue {
             return tell()
         }
         let (listeners, reference) = (listeners, storage.turns.weakReference())
-        _ = submit(.highest, in: .global(), evenIfFull: true) { turn in
+        let answer = submit(.highest, in: .global(), evenIfFull: true) { turn in
             switch turn {
             case .success(let storage):
                 let value = unsafe CommandQueue<Value>(of: storage).value
@@ -72,11 +72,13 @@ extension CommandQueue {
                 return .complete(isChange: false, tell: tell)
             case .failure:
                 return .complete(isChange: false) {
-                    // All pending commands were cancelled, or the value has gone.
+                    // The listener was removed, all pending commands were cancelled, or the value has gone.
+                    if listeners.isRemoved(listener) { return }
                     guard let queue = reference.queue else { return listeners.remove(listener) }
                     CommandQueue(of: queue).start(listener)
                 }
             }
         }
+        if case .success(let command) = answer { listeners.ifRemoved(listener) { command.cancel() } }
     }
 }

@@ -12,35 +12,37 @@ import Musl
 import Bionic
 #endif
 
-/// What is told when a time has come. It does not keep the object that it tells.
-package protocol TimerTarget: Sendable {
-    /// Tells the object, if it is still there. What follows may run any code.
-    func timerFired()
-}
+#if canImport(ObjectiveC)
+import ObjectiveC
+#endif
 
 /// Timers, and the threads that tell their targets: a leader and its followers.
 ///
 /// The leader sleeps until the next time. Before it tells a target, which may run any code and wait for other timers,
 /// it makes another thread the leader. Whoever has told one tells the next, if that is due. While that goes on, a leader
-/// joins in each millisecond, so that thousands of timers at once do not make thousands of threads. Not on dispatch
-/// queues: the timers are there for when the pools of threads are full.
+/// joins in after as many milliseconds as threads tell, so that thousands of timers at once do not make thousands of
+/// threads. Not on dispatch queues: the timers are there for when the pools of threads are full.
 ///
 /// Invariant (no late timer): while there are timers there is a leader, and neither the leader nor the follower tells
 /// anybody; unless the system has no thread to give, when the first that has told its target leads.
 package struct TimerThreads: Sendable {
-    static let shared = TimerThreads()
+    /// For time-outs of tasks, whose executors may be slow.
+    static let timeouts = TimerThreads()
 
-    /// For how long a leader leaves the timers that are due to the threads that tell targets, in nanoseconds.
+    /// For turns that are kept for too long. Thousands of time-outs at once do not hold them up.
+    static let turns = TimerThreads()
+
+    /// For how long a leader leaves the timers that are due to each thread that tells targets, in nanoseconds.
     package static let telling: UInt64 = 1_000_000
 
     package struct State {
-        private(set) var timers = TimerHeap()
+        private(set) var timers = IndexedHeap<Timer>()
         package private(set) var leader: Parker?
         /// The thread that sleeps until it is the leader.
         package private(set) var follower: Parker?
-        /// How many threads tell targets, and until when the leader leaves the other timers to them.
-        private var tellerCount = 0
-        private var tellerDeadline: UInt64 = 0
+        /// How many threads tell targets, and when the latest of them joined in.
+        private var tellerCount: UInt64 = 0
+        private var latestJoin: UInt64 = 0
         private var threadCount = 0
 
         package init() {}
@@ -69,7 +71,7 @@ extension TimerThreads {
 
     /// Takes a timer out, if it has not fired.
     ///
-    /// - Complexity: O(1) on average.
+    /// - Complexity: O(log number of timers).
     func remove(_ timer: Timer) {
         state.write { $0.remove(timer) }
     }
@@ -81,7 +83,7 @@ extension TimerThreads {
         while true {
             let time = now()
             switch update({ $0.nextStep(of: thread, at: time) }) {
-            case .tell(let timer): timer.target.timerFired()
+            case .tell(let timer): tell(timer.target)
             case .sleep(let time): _ = thread.park(until: time)
             case .end: return
             }
@@ -97,23 +99,43 @@ extension TimerThreads {
         return answer
     }
 
+    private func tell(_ target: any TimerTarget) {
+        #if canImport(ObjectiveC)
+        // The thread may never end.
+        autoreleasepool { target.timerFired() }
+        #else
+        target.timerFired()
+        #endif
+    }
+
+    /// Starts the leader. The system may have no thread to give for a moment: without any other thread of the timers,
+    /// the caller tries again for a second.
     private func start(_ leader: Parker) {
-        let code = startThread { run(leader) }
-        if code == 0 { return }
-        let other = state.write { $0.losesLeader() }
-        if other.isOnly { fatalError("ThreadSafeValue: pthread_create failed with code \(code)") }
-        other.leader?.wake()
+        var (leader, code) = (leader, CInt(0))
+        for _ in 0..<1_000 {
+            code = startThread { [leader] in run(leader) }
+            if code == 0 { return }
+            let other = state.write { $0.losesLeader() }
+            if !other.isOnly {
+                other.leader?.wake()
+                return
+            }
+            _ = leader.park(until: now() &+ 1_000_000)
+            guard let next = state.write({ $0.findLeader() }) else { return }
+            leader = next.thread
+        }
+        fatalError("ThreadSafeValue: pthread_create fails with code \(code): raise the process's limit of threads")
     }
 }
 
 extension TimerThreads.State {
     /// - Returns: The thread to wake, as this is the first timer now.
     package mutating func insert(_ timer: Timer) -> Parker? {
-        timers.insert(timer)
+        timers.update(timer)
         return timers.first === timer ? leader : nil
     }
 
-    mutating func remove(_ timer: Timer) {
+    package mutating func remove(_ timer: Timer) {
         timers.remove(timer)
     }
 
@@ -123,8 +145,9 @@ extension TimerThreads.State {
         if tells { tellerCount -= 1 }
         if leader === thread { leader = nil }
         if follower === thread { follower = nil }
-        if tells || tellerCount == 0 || time >= tellerDeadline, let timer = timers.takeFirst(dueAt: time) {
-            if !tells { tellerDeadline = time + TimerThreads.telling }
+        if tells || time >= tellerDeadline, let timer = timers.first, timer.time <= time {
+            timers.remove(timer)
+            if !tells { latestJoin = time }
             tellerCount += 1
             return .tell(timer)
         }
@@ -140,6 +163,9 @@ extension TimerThreads.State {
         threadCount -= 1
         return .end
     }
+
+    /// Until when the leader leaves the timers that are due to the threads that tell.
+    private var tellerDeadline: UInt64 { tellerCount == 0 ? 0 : latestJoin + tellerCount * TimerThreads.telling }
 
     /// Makes the follower the leader, or a new thread, if there are timers and nobody leads.
     package mutating func findLeader() -> (thread: Parker, isNew: Bool)? {

@@ -84,6 +84,27 @@ struct StartingWithCurrentValueTests {
         #expect(await iterator.next() == nil)
     }
 
+    @Test("A sequence that is dropped, or whose loop is cancelled, before it begins has no place in line any more")
+    func dropped() async {
+        let value = QueueSafeValue(value: 1, pendingCommandLimit: 2)
+        value.suspend()
+        _ = value.changes(startingWithCurrentValue: true)
+        let kept = value.changes(startingWithCurrentValue: true)
+        let loop = Task { for await _ in value.changes(startingWithCurrentValue: true) {} }
+        loop.cancel()
+        await loop.value
+        #expect(value.pendingCommandCount == 1)
+        // The one that is kept stands in line again.
+        value.cancelAllPendingCommands()
+        while value.pendingCommandCount == 0 { await Task.yield() }
+        #expect(value.pendingCommandCount == 1)
+        let command = value.async(performIn: .global()).lowestPriority.set { $0 += 1 }
+        #expect(command.state == .waiting)
+        value.resume()
+        var iterator = kept.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+    }
+
     @Test("From any moment on, none is missing and none comes twice, 200 times")
     func anyMoment() async {
         for _ in 0..<200 {

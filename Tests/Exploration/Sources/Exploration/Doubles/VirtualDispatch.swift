@@ -205,7 +205,8 @@ extension DispatchQueue {
 
 /// The double of the timers of all command queues: they fire on one worker, whenever the scheduler likes.
 struct TimerThreads {
-    static let shared = TimerThreads()
+    static let timeouts = TimerThreads()
+    static let turns = TimerThreads()
 
     @discardableResult
     func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
@@ -218,8 +219,4 @@ struct TimerThreads {
     }
 
     func remove(_ timer: Timer) { world.fail("no scenario has awaited commands") }
-}
-
-package protocol TimerTarget: Sendable {
-    func timerFired()
 }
