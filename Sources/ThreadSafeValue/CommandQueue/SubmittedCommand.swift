@@ -25,8 +25,9 @@ extension SubmittedCommand {
     ///
     /// A cancelled task submits and waits too: it is ``cancel()`` that takes the command back. Inside an async closure
     /// that has the turn that the command waits for, the answer is ``QueueSafeValueError/reentrantCommand``, and the
-    /// command never runs. Awaited inside an async closure of another value, a command without a time-out keeps its
-    /// value.
+    /// command never runs. It may be ``QueueSafeValueError/circularWait`` for one that has begun, if it waits for the
+    /// async closure that awaits it: then it runs to its end all the same. Awaited inside an async closure of another
+    /// value, a command without a time-out keeps its value.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             // Only a task that is part of a body can be in a circle.

@@ -28,7 +28,8 @@
 /// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes
 ///   with a message that says so. Don't nest accesses to two values in opposite orders: that crashes as well, but
 ///   hangs on Apple systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there. In
-///   `model.part?.count = other.count` the access opens before the right side is evaluated: put that in a `let` first.
+///   `model.part?.count = other.count` the access opens before the right side is evaluated, and in
+///   `model.counts[key, default: other.count] += 1` before the default: put that in a `let` first.
 @propertyWrapper
 @dynamicMemberLookup
 public struct Protected<Value> {
