@@ -55,7 +55,7 @@ package final class Lane: @unchecked Sendable {
     private(set) var blockWaits = false
 
     /// Where it stands among the lanes that have commands and a place in line, if it does.
-    package var place: Int?
+    @exclusivity(unchecked) private var placeInLine: Int?
 
     /// What the block changes without the lock of the line: the `Probe`; when it last freed the turn, in nanoseconds of
     /// `now()`; and how many of the granted commands it has not begun.
@@ -372,6 +372,11 @@ extension Lane {
 }
 
 extension Lane: Ordered {
+    package var place: Int? {
+        get { unsafe placeInLine }
+        set { unsafe placeInLine = newValue }
+    }
+
     /// Whether its first command goes before that of another lane.
     package func precedes(_ other: Lane) -> Bool { first!.precedes(other.first!) }
 }
