@@ -139,9 +139,14 @@ extension ChangeBroadcaster {
     }
 
     /// Calls `cancel` if a listener is removed before it is added.
-    func ifRemoved(_ listener: Listener, cancel: @escaping () -> Void) {
+    ///
+    /// - Parameters:
+    ///   - listener: The listener, whose start is pending.
+    ///   - isPending: Whether it still is, asked under the lock. If not, it may have been started anew already.
+    ///   - cancel: Cancels the start. Called without the lock.
+    func ifRemoved(_ listener: Listener, while isPending: () -> Bool, cancel: @escaping () -> Void) {
         let isRemoved = lock.around {
-            if !listener.isRemoved, listener.place == nil { listener.cancelStart = cancel }
+            if !listener.isRemoved, isPending() { listener.cancelStart = cancel }
             return listener.isRemoved
         }
         if isRemoved { cancel() }

@@ -38,6 +38,7 @@ extension ArrivalList {
         elements[place] = nil
         count -= 1
         while case .some(nil) = elements.last { elements.removeLast() }
+        if elements.isEmpty, elements.capacity > 64 { elements = [] }
         if elements.count <= 2 * count + 8 { return }
         let all = elements
         (elements, count) = ([], 0)

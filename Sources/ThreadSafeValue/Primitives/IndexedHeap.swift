@@ -34,6 +34,7 @@ extension IndexedHeap {
     mutating func remove(_ element: Element) {
         guard let place = element.place.take() else { return }
         let last = elements.removeLast()
+        if elements.isEmpty, elements.capacity > 64 { elements = [] }
         if last === element { return }
         put(last, at: place)
         update(last)

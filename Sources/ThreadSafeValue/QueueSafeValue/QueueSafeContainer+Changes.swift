@@ -79,6 +79,11 @@ extension CommandQueue {
                 }
             }
         }
-        if case .success(let command) = answer { listeners.ifRemoved(listener) { command.cancel() } }
+        guard case .success(let command) = answer else { return }
+        listeners.ifRemoved(listener) {
+            command.state == .waiting
+        } cancel: {
+            command.cancel()
+        }
     }
 }

@@ -38,6 +38,8 @@ package struct TimerThreads: Sendable {
     package struct State {
         private(set) var timers = IndexedHeap<Timer>()
         package private(set) var leader: Parker?
+        /// When the leader wakes by itself; 0 while it is awake, or about to be.
+        private var leaderTime: UInt64 = 0
         /// The thread that sleeps until it is the leader.
         package private(set) var follower: Parker?
         /// How many threads tell targets, and when the latest of them joined in.
@@ -65,7 +67,7 @@ extension TimerThreads {
     @discardableResult
     func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
         let timer = Timer(time, target)
-        update { $0.insert(timer) }?.wake()
+        update { $0.insert(timer) }
         return timer
     }
 
@@ -90,7 +92,7 @@ extension TimerThreads {
         }
     }
 
-    /// Changes the state, and wakes or starts the leader if another is needed.
+    /// Changes the state, and wakes or starts the leader if it is needed.
     private func update<Answer>(_ change: (inout State) -> Answer) -> Answer {
         let (answer, leader) = state.write { state in (change(&state), state.findLeader()) }
         if let leader {
@@ -129,10 +131,8 @@ extension TimerThreads {
 }
 
 extension TimerThreads.State {
-    /// - Returns: The thread to wake, as this is the first timer now.
-    package mutating func insert(_ timer: Timer) -> Parker? {
+    package mutating func insert(_ timer: Timer) {
         timers.update(timer)
-        return timers.first === timer ? leader : nil
     }
 
     package mutating func remove(_ timer: Timer) {
@@ -153,8 +153,8 @@ extension TimerThreads.State {
         }
         if leader == nil {
             leader = thread
-            let next = timers.first?.time ?? .max
-            return .sleep(until: next <= time ? tellerDeadline : next)
+            leaderTime = neededTime ?? .max
+            return .sleep(until: leaderTime)
         }
         if follower == nil {
             follower = thread
@@ -167,9 +167,17 @@ extension TimerThreads.State {
     /// Until when the leader leaves the timers that are due to the threads that tell.
     private var tellerDeadline: UInt64 { tellerCount == 0 ? 0 : latestJoin + tellerCount * TimerThreads.telling }
 
-    /// Makes the follower the leader, or a new thread, if there are timers and nobody leads.
+    /// When a leader is needed next; `nil` if there are no timers.
+    private var neededTime: UInt64? { timers.first.map { max($0.time, tellerDeadline) } }
+
+    /// The leader, if it sleeps for too long; or if nobody leads and there are timers the follower, or a new thread,
+    /// which is the leader from now on.
+    ///
+    /// - Returns: The thread to wake, or to start.
     package mutating func findLeader() -> (thread: Parker, isNew: Bool)? {
-        if leader != nil || timers.first == nil { return nil }
+        guard let neededTime, leader == nil || neededTime < leaderTime else { return nil }
+        leaderTime = 0
+        if let leader { return (leader, false) }
         let isNew = follower == nil
         let thread = follower ?? Parker()
         (leader, follower) = (thread, nil)
@@ -180,7 +188,7 @@ extension TimerThreads.State {
     /// The new leader could not be started.
     fileprivate mutating func losesLeader() -> (leader: Parker?, isOnly: Bool) {
         // A follower may have come back meanwhile.
-        (leader, follower) = (follower, nil)
+        (leader, follower, leaderTime) = (follower, nil, 0)
         threadCount -= 1
         return (leader, threadCount == 0)
     }

@@ -22,7 +22,7 @@ struct TimerThreadsTests {
     }
 
     /// A thread that was seen to lead may be woken when it leads no more.
-    @Test("While there are timers one thread leads and tells nobody, nor does the follower, and the first is told")
+    @Test("One thread leads while there are timers, wakes in time and tells nobody, nor does the follower")
     func leader() {
         var random = SeededRandom()
         for _ in 0..<2_000 {
@@ -30,12 +30,14 @@ struct TimerThreadsTests {
             var time: UInt64 = 0
             var timers: [(timer: ThreadSafeValue.Timer, time: UInt64)] = []
             var threads: [(thread: Parker, tells: Bool)] = []
+            // Until when the leader sleeps; 0 if it was woken.
+            var sleep: UInt64 = 0
             for _ in 0..<100 {
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0:
                     let next = time + .random(in: 0..<2_000_000, using: &random)
                     timers.append((Timer(next, Nobody()), next))
-                    _ = state.insert(timers.last!.timer)
+                    state.insert(timers.last!.timer)
                 case 1:
                     time += .random(in: 0..<1_000_000, using: &random)
                 case 2:
@@ -52,17 +54,21 @@ struct TimerThreadsTests {
                         timers.removeAll { $0.timer === timer }
                     case .sleep(let end):
                         threads[index].tells = false
-                        if state.leader === threads[index].thread, let next = timers.map({ $0.time }).min() {
-                            let tellers = UInt64(threads.count { $0.tells })
-                            #expect(
-                                end <= max(next, time + tellers * TimerThreads.telling),
-                                "TEST_SEED=\(random.seed)"
-                            )
-                        }
+                        if state.leader === threads[index].thread { sleep = end }
                     case .end: threads.remove(at: index)
                     }
                 }
-                if let leader = state.findLeader(), leader.isNew { threads.append((leader.thread, false)) }
+                if let leader = state.findLeader() {
+                    #expect(leader.thread === state.leader, "TEST_SEED=\(random.seed)")
+                    if leader.isNew { threads.append((leader.thread, false)) }
+                    sleep = 0
+                    // Once.
+                    #expect(state.findLeader() == nil, "TEST_SEED=\(random.seed)")
+                }
+                if let next = timers.map({ $0.time }).min() {
+                    let tellers = UInt64(threads.count { $0.tells })
+                    #expect(sleep <= max(next, time + tellers * TimerThreads.telling), "TEST_SEED=\(random.seed)")
+                }
                 for (thread, tells) in threads where tells {
                     #expect(state.leader !== thread && state.follower !== thread, "TEST_SEED=\(random.seed)")
                 }
@@ -75,7 +81,7 @@ struct TimerThreadsTests {
     @Test("Timers that are due at once are told by one thread, and by one more after a millisecond for each that tells")
     func dueAtOnce() throws {
         var state = TimerThreads.State()
-        for _ in 0..<10 { _ = state.insert(Timer(0, Nobody())) }
+        for _ in 0..<10 { state.insert(Timer(0, Nobody())) }
         func tells(_ thread: Parker, _ time: UInt64) -> Bool {
             if case .tell = state.nextStep(of: thread, at: time) { true } else { false }
         }
