@@ -18,7 +18,7 @@ final class ChangeBroadcaster<Value> {
     @usableFromInline
     var observers = ArrivalList<ChangeObserver>()
 
-    // Held for moments, in which no code of the library's user runs.
+    // Held for moments, in which no code of the library's user runs; longer if the system has no thread for a timer.
     @usableFromInline
     let lock = PlatformLock()
 
