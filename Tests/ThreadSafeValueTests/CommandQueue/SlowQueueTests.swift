@@ -92,7 +92,8 @@ struct SlowQueueTests {
     }
 
     /// The first completion finds out that the queue has no room for a block beside the one that runs it, and takes its
-    /// time for that: it must not barge, before the first command in line has waited for long. The other one is that of the last command of a block, or of one near by.
+    /// time for that: it must not barge, before the first command in line has waited for long. The other one is that of
+    /// the last command of a block, or of one near by.
     @Test("A completion that waits, where the queue has no room for another block, goes on at once", arguments: -2...2)
     func waitsAfterBatch(offset: Int) throws {
         let last = HandoffPolicy().batch + offset

@@ -10,9 +10,8 @@ import Glibc
 ///
 /// A way to see that code allocates nothing, without standing before the allocator. For child processes only.
 func useUpMemory() {
-    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     // No address space beyond what there is; then everything that is free, of each size.
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+    limitAddresses(to: 0)
     for size in stride(from: 1 << 20, to: 4_096, by: -4_096) { while isAllocated(size) {} }
     for size in stride(from: 4_096, to: 0, by: -8) { while isAllocated(size) {} }
 }

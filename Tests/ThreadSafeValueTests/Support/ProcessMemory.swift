@@ -10,8 +10,23 @@ import Glibc
 /// What this process uses of the machine's memory, in bytes, once free memory was given back.
 func residentBytes() throws -> Int {
     trim()
+    return try bytes(1)
+}
+
+/// How many addresses this process uses, in bytes.
+func addressSpace() throws -> Int {
+    try bytes(0)
+}
+
+private func bytes(_ column: Int) throws -> Int {
     let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-    return Int(pages[1])! * Int(getpagesize())
+    return Int(pages[column])! * Int(getpagesize())
+}
+
+/// - Parameter size: In bytes; no limit with `.max`.
+func limitAddresses(to size: Int) {
+    var limit = rlimit(rlim_cur: size == .max ? .max : rlim_t(size), rlim_max: .max)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
 }
 
 /// Whether a sanitizer watches, which needs memory of its own for each byte.

@@ -142,7 +142,7 @@ struct TimerThreadsTests {
             _ = value.wait.lowestPriority.get()
             queue.suspend()
             value.async(performIn: queue).highestPriority.set { $0 += 1 }
-            limitAddresses(to: addressSpace() + 1_000_000)
+            limitAddresses(to: try addressSpace() + 1_000_000)
             hasLimit.signal()
             // A timer ends the time of the queue.
             let answer = value.wait.lowestPriority.get()
@@ -156,9 +156,9 @@ struct TimerThreadsTests {
     func ending() throws {
         let growth = try inTime {
             holdUpTimerThreads()
-            let before = addressSpace()
+            let before = try addressSpace()
             for _ in 0..<10 { holdUpTimerThreads() }
-            return addressSpace() - before
+            return try addressSpace() - before
         }
         #expect(growth < 2_000_000_000)
     }
@@ -246,17 +246,3 @@ struct TimerThreadsTests {
 private struct Nobody: TimerTarget {
     func timerFired() {}
 }
-
-#if os(Linux) && canImport(Glibc)
-/// In bytes.
-private func addressSpace() -> Int {
-    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-    return (pages.split(separator: " ").first.flatMap { Int($0) } ?? 0) * 4_096
-}
-
-/// - Parameter size: In bytes; no limit with `.max`.
-private func limitAddresses(to size: Int) {
-    var limit = rlimit(rlim_cur: size == .max ? .max : rlim_t(size), rlim_max: .max)
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
-}
-#endif
