@@ -8,14 +8,15 @@
 /// `fatalError`, because `precondition` says nothing in release.
 @usableFromInline
 enum LockMistake {
+    /// - Parameter name: The lock, if it is known.
     @usableFromInline
     @inline(never)
-    static func failLockedTwice() -> Never {
+    static func failLockedTwice(_ name: String = "") -> Never {
         fatalError(
             """
-            This thread takes a lock that it already holds. It would wait for itself forever. Does an access come back to \
-            its own value, maybe on the right of a `?.`, or was the lock held across an `await`, and the thread runs \
-            another task meanwhile?
+            This thread takes a lock that it already holds\(name.isEmpty ? "" : ": \(name)"). It would wait for itself \
+            forever. Does an access come back to its own value, maybe on the right of a `?.` or in a condition that \
+            somebody waits for, or was the lock held across an `await`, and the thread runs another task meanwhile?
             """
         )
     }

@@ -19,8 +19,8 @@ protocol LockStorage {
     /// Takes the lock on behalf of a type, which the message of a crash names.
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
 
-    /// Takes the lock if that is possible in time. Crashes if the calling thread holds it already.
-    static func lock(_ storage: UnsafeMutablePointer<Self>, until deadline: Deadline) -> Bool
+    /// Takes the lock on behalf of a type if that is possible in time. Crashes if the calling thread holds it already.
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool
 
     /// Takes the lock if nobody holds it.
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool
@@ -81,7 +81,7 @@ extension LockStorage {
 
     /// Tries again and again: the system has no line for those who wait with a time-out.
     @usableFromInline
-    static func lock(_ storage: UnsafeMutablePointer<Self>, until deadline: Deadline) -> Bool {
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
         if unsafe tryLock(storage) { return true }
         if deadline == .passed { return false }
         unsafe failIfHeld(storage)

@@ -93,15 +93,20 @@ extension WordLock.Storage {
     }
 
     @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>, until deadline: Deadline) -> Bool {
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
         if unsafe tryLock(storage) { return true }
-        return unsafe lockSlowly(storage, for: WordLock.self, until: deadline)
+        return unsafe lockSlowly(storage, for: user, until: deadline)
     }
 
     @usableFromInline
     static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
-        let holder = unsafe word(storage).load() & ~SleeperQueue.waiting
-        if holder == currentThreadIdentity() { LockMistake.failLockedTwice() }
+        unsafe failIfHeld(storage, for: WordLock.self)
+    }
+
+    private static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
+        let word = unsafe word(storage)
+        if word.load() & ~SleeperQueue.waiting != currentThreadIdentity() { return }
+        LockMistake.failLockedTwice(WaitGraph.Resource(kind: .lock, word: word, user: user).name)
     }
 
     @inlinable
@@ -132,7 +137,7 @@ extension WordLock.Storage {
     ) -> Bool {
         if deadline == .passed { return false }
         let (word, thread) = unsafe (word(storage), currentThreadIdentity())
-        unsafe failIfHeld(storage)
+        unsafe failIfHeld(storage, for: user)
         // Most locks are held for less than it takes to fall asleep. Only a thread without a deadline yields the
         // processor: it cannot know when it runs again.
         var backoff = deadline == .never ? Backoff.beforeParking : Backoff.beforeParking.keepingProcessor
@@ -192,6 +197,6 @@ extension WordLock {
 
     /// Takes the lock if that is possible in time.
     package func lock(until deadline: UInt64) -> Bool {
-        unsafe Storage.lock(cell.storage, until: Deadline(time: deadline))
+        unsafe Storage.lock(cell.storage, for: WordLock.self, until: Deadline(time: deadline))
     }
 }

@@ -68,7 +68,7 @@ extension ProtectedStorage {
             return true
         }
         return unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe PlatformLock.Storage.lock(ProtectedLock.lock(lock), until: deadline)
+            unsafe PlatformLock.Storage.lock(ProtectedLock.lock(lock), for: Protected<Value>.self, until: deadline)
         }
     }
 

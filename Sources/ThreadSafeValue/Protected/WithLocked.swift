@@ -23,6 +23,7 @@
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
 @inlinable
+@discardableResult
 public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -57,6 +58,7 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
 @inlinable
+@discardableResult
 public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -94,6 +96,7 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
 @inlinable
+@discardableResult
 public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -133,6 +136,7 @@ public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure:
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
 @inlinable
+@discardableResult
 public func withLocked<Value, Result: ~Copyable, Failure: Error>(
     _ values: [Protected<Value>],
     body: (inout [Value]) throws(Failure) -> Result
@@ -177,6 +181,7 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
 @inlinable
+@discardableResult
 public func withLocked<each Value, Result: ~Copyable, Failure: Error>(
     _ values: repeat Protected<each Value>,
     body: (inout (repeat each Value)) throws(Failure) -> Result
@@ -250,7 +255,9 @@ func commitNotifying<each Value>(_ storages: repeat ProtectedStorage<each Value>
 @usableFromInline
 @inline(never)
 func failNamedTwice() -> Never {
-    fatalError("withLocked names one value twice. There cannot be two inout accesses to one value.")
+    fatalError(
+        "withLocked names one value twice. There cannot be two inout accesses to one value: ask `isSame(as:)` first."
+    )
 }
 
 @usableFromInline

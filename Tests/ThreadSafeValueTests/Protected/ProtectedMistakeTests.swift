@@ -127,7 +127,7 @@ extension String {
         #if canImport(Darwin)
         self != "It hung."  // The system's crash says it in its own words, and not on standard error.
         #else
-        contains("takes a lock that it already holds")
+        contains("takes a lock that it already holds: Protected<")
         #endif
     }
 }
