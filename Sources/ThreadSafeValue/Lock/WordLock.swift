@@ -110,12 +110,14 @@ extension WordLock.Storage {
     }
 
     @inlinable
+    @_transparent
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
         unsafe word(storage).exchangeAcquiring(0, for: currentThreadIdentity())
     }
 
     // A subtraction would do as well and be no faster, but would damage the word of a lock that another thread holds.
     @inlinable
+    @_transparent
     static func unlock(_ storage: UnsafeMutablePointer<Self>) {
         let thread = currentThreadIdentity()
         if unsafe !word(storage).exchangeReleasing(thread, for: 0) { unsafe unlockSlowly(storage, thread) }
@@ -173,6 +175,7 @@ extension WordLock.Storage {
     // must not have one at once. Without key paths, each of which takes hundreds of instructions in a debug build.
 
     @inlinable
+    @_transparent
     static func word(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
         unsafe AtomicWord(UnsafeMutableRawPointer(storage).assumingMemoryBound(to: AtomicWord.Storage.self))
     }

@@ -23,6 +23,7 @@ struct AtomicWord {
     let storage: UnsafeMutablePointer<Storage>
 
     @inlinable
+    @_transparent
     init(_ storage: UnsafeMutablePointer<Storage>) {
         unsafe self.storage = storage
     }
@@ -34,6 +35,7 @@ struct AtomicWord {
 extension AtomicWord {
     /// The word as it is now, without any order to other memory.
     @inlinable
+    @_transparent
     func load() -> UInt64 {
         unsafe catomic_word_load_relaxed(storage)
     }
@@ -52,12 +54,14 @@ extension AtomicWord {
 
     /// Replaces the word if it is `expected`; then what was written before the word was released is visible.
     @inlinable
+    @_transparent
     func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange_acquiring(storage, expected, desired)
     }
 
     /// Replaces the word if it is `expected`; what this thread wrote is visible to who acquires the word after that.
     @inlinable
+    @_transparent
     func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange_releasing(storage, expected, desired)
     }
@@ -105,6 +109,7 @@ extension AtomicWord {
 
 /// A number that no other living thread has; its four lowest and its eight highest bits are zero.
 @inlinable
+@_transparent
 func currentThreadIdentity() -> UInt64 {
     catomic_word_thread_identity()
 }

@@ -17,7 +17,7 @@ extension Protected {
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.tryLock() else { return nil }
-        return try storage.read(body)
+        return try readAndUnlock(body)
     }
 
     /// Calls a closure that may change the value if nobody else is accessing it, and never waits.
@@ -31,7 +31,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.tryLock() else { return nil }
-        return try storage.write(body)
+        return try writeAndUnlock(body)
     }
 
     /// Calls a closure that may change the value, unless its turn does not come in time.
@@ -56,7 +56,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.lock(until: Deadline(after: timeout)) else { return nil }
-        return try storage.write(body)
+        return try writeAndUnlock(body)
     }
 
     /// Waits until the value meets a condition, which is tested now and after every change, so no change is missed.
@@ -121,7 +121,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         _ = storage.lock(when: condition, by: .never)
-        return try storage.write(body)
+        return try writeAndUnlock(body)
     }
 
     /// Waits until the value meets a condition, then changes it, in one step, unless that takes too long.
@@ -142,7 +142,7 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.lock(when: condition, by: Deadline(after: timeout)) else { return nil }
-        return try storage.write(body)
+        return try writeAndUnlock(body)
     }
 }
 

@@ -62,17 +62,17 @@ public struct Protected<Value> {
     @inlinable
     public var wrappedValue: Value {
         get {
-            storage.lock()
-            defer { storage.unlock() }
-            return unsafe storage.value.pointee
+            lock()
+            defer { unlock() }
+            return unsafe address.value.pointee
         }
         nonmutating set {
             write(newValue)
         }
         nonmutating _modify {
-            storage.lock()
-            defer { storage.commit() }
-            yield unsafe &storage.value.pointee
+            lock()
+            defer { commit() }
+            yield unsafe &address.value.pointee
         }
     }
 
@@ -98,8 +98,8 @@ extension Protected {
     public func read<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        storage.lock()
-        return try storage.read(body)
+        lock()
+        return try readAndUnlock(body)
     }
 
     /// Calls a closure that may change the value in place, on the calling thread, while nobody else can access it.
@@ -115,8 +115,8 @@ extension Protected {
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        storage.lock()
-        return try storage.write(body)
+        lock()
+        return try writeAndUnlock(body)
     }
 
     /// Replaces the value.

@@ -49,11 +49,13 @@ extension ProtectedLock {
     // Addresses, as in the lock itself: several threads must not access one member at once.
 
     @inlinable
+    @_transparent
     static func lock(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<PlatformLock.Storage> {
         unsafe UnsafeMutableRawPointer(words(storage) + 2).assumingMemoryBound(to: PlatformLock.Storage.self)
     }
 
     @inlinable
+    @_transparent
     static func awaited(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
         unsafe AtomicWord(words(storage))
     }
@@ -64,6 +66,7 @@ extension ProtectedLock {
     }
 
     @inlinable
+    @_transparent
     static func words(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<AtomicWord.Storage> {
         unsafe UnsafeMutableRawPointer(storage).assumingMemoryBound(to: AtomicWord.Storage.self)
     }

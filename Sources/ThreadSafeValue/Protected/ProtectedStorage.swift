@@ -27,28 +27,33 @@ extension ProtectedStorage {
         let storage = unsafe unsafeDowncast(buffer, to: ProtectedStorage.self)
         unsafe storage.withUnsafeMutablePointerToElements { lock in
             unsafe ProtectedLock.initialize(lock)
+            assert(unsafe lock == storage.address.protectedLock)
+        }
+        unsafe storage.withUnsafeMutablePointerToHeader { value in
+            // An empty value is nowhere.
+            assert(unsafe MemoryLayout<Value>.size == 0 || value == storage.address.value)
         }
         return storage
     }
 
-    // Each of these keeps the object alive until it is done with the lock. So a caller that locks, touches the value
-    // and unlocks cannot lose the object in between.
-    //
-    // What each access calls is transparent: a debug build inlines it too, and knows the types then. Without, it asks
-    // the runtime for their metadata, and `write` takes 1.7 times as long there.
-
     @inlinable
     @_transparent
+    var address: ProtectedAddress<Value> {
+        unsafe ProtectedAddress(Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    // Each of these keeps the object alive until it is done with the lock. So a caller that locks, touches the value
+    // and unlocks cannot lose the object in between.
+
+    @inlinable
     func lock() {
         if !tryLock() { lockSlowly() }
     }
 
     @inlinable
-    @_transparent
     func tryLock() -> Bool {
-        unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe PlatformLock.Storage.tryLock(ProtectedLock.lock(lock))
-        }
+        defer { _fixLifetime(self) }
+        return address.tryLock()
     }
 
     // Here, because this is where the type is known without being passed on.
@@ -74,79 +79,27 @@ extension ProtectedStorage {
 
     /// Gives the lock back after an access that cannot have changed the value.
     @inlinable
-    @_transparent
     func unlock() {
-        unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe PlatformLock.Storage.unlock(ProtectedLock.lock(lock))
-        }
+        address.unlock()
+        _fixLifetime(self)
     }
 
-    /// Gives the lock back after an access that may have changed the value: every such access ends here.
+    /// Gives the lock back after an access that may have changed the value.
     @inlinable
-    @_transparent
     func commit() {
-        // One look for both, as each costs a debug build a generic call.
-        unsafe withUnsafeMutablePointerToElements { lock in
-            if unsafe ProtectedLock.awaited(lock).load() != 0 { return commitNotifying() }
-            unsafe PlatformLock.Storage.unlock(ProtectedLock.lock(lock))
-        }
+        if hasWaiters { commitNotifying() } else { unlock() }
     }
 
     /// Whether a thread or task waits for a change; only with the lock.
     @inlinable
     var hasWaiters: Bool {
-        unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe ProtectedLock.awaited(lock).load() != 0
-        }
+        defer { _fixLifetime(self) }
+        return address.hasWaiters
     }
 
     /// Where the value is: to be used only while the lock is held.
     @inlinable
-    @_transparent
     var value: UnsafeMutablePointer<Value> {
-        // A raw pointer, because a debug build looks up the metadata of what a generic closure returns.
-        let value = unsafe withUnsafeMutablePointerToHeader { value in UnsafeMutableRawPointer(value) }
-        return unsafe value.assumingMemoryBound(to: Value.self)
-    }
-
-    /// Calls a closure that may change the value, and gives the lock back: to be used only while the lock is held.
-    @inlinable
-    @_transparent
-    func write<Result: ~Copyable, Failure: Error>(
-        _ body: (inout Value) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try scope { () throws(Failure) in
-            try unsafe body(&value.pointee)
-        } end: {
-            commit()
-        }
-    }
-
-    /// Calls a closure with the value, and gives the lock back: to be used only while the lock is held.
-    @inlinable
-    @_transparent
-    func read<Result: ~Copyable, Failure: Error>(
-        _ body: (Value) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try scope { () throws(Failure) in
-            try borrow(body)
-        } end: {
-            unlock()
-        }
-    }
-
-    /// Calls a closure with the value, without a copy: to be used only while the lock is held.
-    ///
-    /// Moved out and in again, the value is not counted up and down, as it is when the compiler cannot prove that the
-    /// closure leaves its place alone: a look into a dictionary took 1.2 times as long. A large value is left where it
-    /// is, as moving it takes longer than that.
-    @inlinable
-    func borrow<Result: ~Copyable, Failure: Error>(
-        _ body: (Value) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        if MemoryLayout<Value>.size > 64 { return try unsafe body(value.pointee) }
-        let value = unsafe value.move()
-        defer { unsafe self.value.initialize(to: value) }
-        return try body(value)
+        unsafe address.value
     }
 }
