@@ -213,7 +213,7 @@ extension AwaitCommands {
     ///
     /// The closure has the value to itself until it returns, also while it is suspended.
     ///
-    /// - Parameter accessClosure: Called at most once, in a task of its own, with the value. If it throws, what it
+    /// - Parameter accessClosure: Called at most once, in a detached task, with the value. If it throws, what it
     ///   changed stays.
     /// - Returns: The command, with its answer.
     @inlinable
