@@ -56,13 +56,21 @@ extension CommandQueue: @unchecked Sendable {}
 // the runtime for their metadata, and a command takes twice as long there.
 
 extension CommandQueue {
+    /// Where the storage is. Keep that while you use it.
     @inlinable
     @_transparent
-    var word: AtomicWord { storage.word }
+    var address: BufferAddress<Value, CommandQueueState> {
+        unsafe BufferAddress(unsafeBitCast(self, to: UnsafeMutableRawPointer.self))
+    }
 
     @inlinable
     @_transparent
-    var value: UnsafeMutablePointer<Value> { unsafe storage.value }
+    var word: AtomicWord { unsafe CommandQueueState.word(0, of: address.elements) }
+
+    /// Where the value is: only for whoever has the turn.
+    @inlinable
+    @_transparent
+    var value: UnsafeMutablePointer<Value> { unsafe address.header }
 
     /// Gives the turn back to whoever is next.
     ///
@@ -72,11 +80,9 @@ extension CommandQueue {
     @inlinable
     @_transparent
     func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
+        if !word.exchangeReleasing(holder, for: TurnWord.idle) { storage.turns.giveTurnBack(afterChange: isChange) }
         // The word is an address, which alone keeps nothing alive.
-        withExtendedLifetime(storage) {
-            if word.exchangeReleasing(holder, for: TurnWord.idle) { return }
-            storage.turns.giveTurnBack(afterChange: isChange)
-        }
+        _fixLifetime(self)
     }
 
     /// Takes the turn on the calling thread, runs `body` with the value and gives the turn back.
@@ -110,11 +116,10 @@ extension CommandQueue {
         isChange: Bool,
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
-        scope {
-            run(body)
-        } end: {
-            giveTurnBack(of: thread, afterChange: isChange)
-        }
+        let result = run(body)
+        giveTurnBack(of: thread, afterChange: isChange)
+        _fixLifetime(result)
+        return result
     }
 
     /// What `body` returns or throws with the value. Only with the turn.
@@ -235,6 +240,7 @@ struct CommandQueueState {
 extension CommandQueueState {
     /// One of the words that the state begins with.
     @inlinable
+    @_transparent
     static func word(_ index: Int, of state: UnsafeMutablePointer<Self>) -> AtomicWord {
         unsafe AtomicWord(UnsafeMutableRawPointer(state).assumingMemoryBound(to: AtomicWord.Storage.self) + index)
     }
@@ -274,35 +280,24 @@ extension CommandQueueStorage {
         unsafe storage.withUnsafeMutablePointerToElements { state in
             unsafe CommandQueueState.initialize(state, of: storage, policy, limit: limit)
         }
+        BufferAddress(of: storage).check(storage)
         return storage
     }
-
-    /// The turn word.
-    @inlinable
-    @_transparent
-    var word: AtomicWord { word(0) }
 
     /// All that does not ask for the value. Keep the storage while you use it.
     @inlinable
     var turns: TurnQueue {
-        unsafe withUnsafeMutablePointerToElements { unsafe TurnQueue(state: $0) }
+        unsafe TurnQueue(state: BufferAddress(of: self).elements)
     }
 
     var listeners: AtomicWord { word(4) }
 
-    @inlinable
-    @_transparent
     func word(_ index: Int) -> AtomicWord {
-        unsafe withUnsafeMutablePointerToElements { unsafe CommandQueueState.word(index, of: $0) }
+        unsafe CommandQueueState.word(index, of: BufferAddress(of: self).elements)
     }
 
     /// Where the value is: only for whoever has the turn.
-    @inlinable
-    @_transparent
-    var value: UnsafeMutablePointer<Value> {
-        let value = unsafe withUnsafeMutablePointerToHeader { UnsafeMutableRawPointer($0) }
-        return unsafe value.assumingMemoryBound(to: Value.self)
-    }
+    var value: UnsafeMutablePointer<Value> { unsafe BufferAddress(of: self).header }
 }
 
 // Reflection would read the value without the turn.

@@ -30,6 +30,7 @@ struct TurnWord: Equatable {
 extension TurnWord {
     /// The word of a free turn for which nobody waits.
     @inlinable
+    @_transparent
     static var idle: UInt64 { 0 }
 
     /// The holder of a manual command whose closure has returned: no thread, until its `done` is called.
@@ -38,6 +39,7 @@ extension TurnWord {
 
     /// The calling thread, as a holder. It is also the whole word of a turn that this thread has alone.
     @inlinable
+    @_transparent
     static var currentThread: UInt64 {
         // Four low bits are zero in an identity, eight high ones too: shifted, it leaves eight low bits for the rest.
         currentThreadIdentity() << 4

@@ -240,14 +240,14 @@ extension WaiterQueue {
             remove(command)
             removed.append(command)
         }
-        let others = allLanes.map { lane in
+        let others = allLanes.compactMap { lane -> (target: DispatchQueue, commands: [PendingCommand])? in
             var commands: [PendingCommand] = []
             while let command = lane.first(of: priority) {
                 command.leave(.cancelled)
                 remove(command)
                 commands.append(command)
             }
-            return (lane.target, commands)
+            return commands.isEmpty ? nil : (lane.target, commands)
         }
         return (removed, others)
     }

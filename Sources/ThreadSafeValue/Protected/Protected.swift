@@ -64,7 +64,7 @@ public struct Protected<Value> {
         get {
             lock()
             defer { unlock() }
-            return unsafe address.value.pointee
+            return unsafe place.pointee
         }
         nonmutating set {
             write(newValue)
@@ -72,7 +72,7 @@ public struct Protected<Value> {
         nonmutating _modify {
             lock()
             defer { commit() }
-            yield unsafe &address.value.pointee
+            yield unsafe &place.pointee
         }
     }
 

@@ -46,6 +46,25 @@ extension ProtectedLock {
         unsafe PlatformLock.Storage.initialize(lock(storage))
     }
 
+    @inlinable
+    @_transparent
+    static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
+        unsafe PlatformLock.Storage.tryLock(lock(storage))
+    }
+
+    @inlinable
+    @_transparent
+    static func unlock(_ storage: UnsafeMutablePointer<Self>) {
+        unsafe PlatformLock.Storage.unlock(lock(storage))
+    }
+
+    /// Whether a thread or task waits for a change; only with the lock.
+    @inlinable
+    @_transparent
+    static func hasWaiters(_ storage: UnsafeMutablePointer<Self>) -> Bool {
+        unsafe awaited(storage).load() != 0
+    }
+
     // Addresses, as in the lock itself: several threads must not access one member at once.
 
     @inlinable

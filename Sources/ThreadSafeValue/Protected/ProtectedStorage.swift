@@ -27,19 +27,15 @@ extension ProtectedStorage {
         let storage = unsafe unsafeDowncast(buffer, to: ProtectedStorage.self)
         unsafe storage.withUnsafeMutablePointerToElements { lock in
             unsafe ProtectedLock.initialize(lock)
-            assert(unsafe lock == storage.address.protectedLock)
         }
-        unsafe storage.withUnsafeMutablePointerToHeader { value in
-            // An empty value is nowhere.
-            assert(unsafe MemoryLayout<Value>.size == 0 || value == storage.address.value)
-        }
+        storage.address.check(storage)
         return storage
     }
 
     @inlinable
     @_transparent
-    var address: ProtectedAddress<Value> {
-        unsafe ProtectedAddress(Unmanaged.passUnretained(self).toOpaque())
+    var address: BufferAddress<Value, ProtectedLock> {
+        BufferAddress(of: self)
     }
 
     // Each of these keeps the object alive until it is done with the lock. So a caller that locks, touches the value
@@ -53,7 +49,7 @@ extension ProtectedStorage {
     @inlinable
     func tryLock() -> Bool {
         defer { _fixLifetime(self) }
-        return address.tryLock()
+        return unsafe ProtectedLock.tryLock(address.elements)
     }
 
     // Here, because this is where the type is known without being passed on.
@@ -80,7 +76,7 @@ extension ProtectedStorage {
     /// Gives the lock back after an access that cannot have changed the value.
     @inlinable
     func unlock() {
-        address.unlock()
+        unsafe ProtectedLock.unlock(address.elements)
         _fixLifetime(self)
     }
 
@@ -94,12 +90,12 @@ extension ProtectedStorage {
     @inlinable
     var hasWaiters: Bool {
         defer { _fixLifetime(self) }
-        return address.hasWaiters
+        return unsafe ProtectedLock.hasWaiters(address.elements)
     }
 
     /// Where the value is: to be used only while the lock is held.
     @inlinable
     var value: UnsafeMutablePointer<Value> {
-        unsafe address.value
+        unsafe address.header
     }
 }

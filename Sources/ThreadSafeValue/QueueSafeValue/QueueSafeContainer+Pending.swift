@@ -29,7 +29,7 @@ extension QueueSafeContainer {
     /// stand in line for that again.
     ///
     /// - Returns: How many commands this has cancelled.
-    /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.
+    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some.
     @discardableResult
     public func cancelAllPendingCommands() -> Int {
         queue.withTurnQueue { $0.cancelAll(nil) }
@@ -39,7 +39,7 @@ extension QueueSafeContainer {
     ///
     /// - Parameter priority: Which commands to cancel, as ``cancelAllPendingCommands()`` does.
     /// - Returns: How many commands this has cancelled.
-    /// - Complexity: O(*n* log *m*) for *n* commands and *m* target queues that have some.
+    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some.
     @discardableResult
     public func cancelAllPendingCommands(_ priority: CommandPriority) -> Int {
         queue.withTurnQueue { $0.cancelAll(priority) }
