@@ -12,20 +12,22 @@ extension Protected {
     @inlinable
     public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Member {
         get {
-            storage.get(keyPath)
+            lock()
+            defer { unlock() }
+            return unsafe place.pointee[keyPath: keyPath]
         }
         nonmutating set {
             var member = newValue
-            storage.lock()
-            unsafe Swift.swap(&storage.value.pointee[keyPath: keyPath], &member)
-            storage.commit()
+            lock()
+            unsafe Swift.swap(&place.pointee[keyPath: keyPath], &member)
+            commit()
             // The old member goes away here, where its `deinit` may use the value.
             withExtendedLifetime(member) {}
         }
         nonmutating _modify {
-            storage.lock()
-            defer { storage.commit() }
-            yield unsafe &storage.value.pointee[keyPath: keyPath]
+            lock()
+            defer { commit() }
+            yield unsafe &place.pointee[keyPath: keyPath]
         }
     }
 
@@ -34,18 +36,8 @@ extension Protected {
     /// - Parameter keyPath: Which member.
     @inlinable
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
-        storage.get(keyPath)
-    }
-}
-
-extension ProtectedStorage {
-    @inlinable
-    func get<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {
         lock()
-        return scope {
-            unsafe value.pointee[keyPath: keyPath]
-        } end: {
-            unlock()
-        }
+        defer { unlock() }
+        return unsafe place.pointee[keyPath: keyPath]
     }
 }

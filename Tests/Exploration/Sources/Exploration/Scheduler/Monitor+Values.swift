@@ -14,7 +14,7 @@ struct WatchedValue {
 
     init(_ storage: CommandQueueStorage<Cell>) {
         self.storage = storage
-        unsafe word = storage.word.storage
+        unsafe word = storage.word(0).storage
         let lock = unsafe storage.withUnsafeMutablePointerToElements { unsafe CommandQueueState.lock($0) }
         unsafe self.lock = lock
         unsafe word.pointee.role = .turn
