@@ -21,7 +21,24 @@ extension Protected {
     @inlinable
     @_transparent
     func lock() {
-        if unsafe !ProtectedLock.tryLock(address.elements) { storage.lockSlowly() }
+        if !tryLock() { storage.lockSlowly() }
+    }
+
+    @inlinable
+    @_transparent
+    func tryLock() -> Bool {
+        let isLocked = unsafe ProtectedLock.tryLock(address.elements)
+        _fixLifetime(self)
+        return isLocked
+    }
+
+    /// Whether a thread or task waits for a change; only with the lock.
+    @inlinable
+    @_transparent
+    package var hasWaiters: Bool {
+        let hasWaiters = unsafe ProtectedLock.hasWaiters(address.elements)
+        _fixLifetime(self)
+        return hasWaiters
     }
 
     /// Gives the lock back after an access that cannot have changed the value.
@@ -36,13 +53,7 @@ extension Protected {
     @inlinable
     @_transparent
     func commit() {
-        let lock = unsafe address.elements
-        if unsafe ProtectedLock.hasWaiters(lock) {
-            storage.commitNotifying()
-        } else {
-            unsafe ProtectedLock.unlock(lock)
-        }
-        _fixLifetime(self)
+        if hasWaiters { storage.commitNotifying() } else { unlock() }
     }
 
     /// Calls a closure that may change the value, and gives the lock back: to be used only while the lock is held.

@@ -41,11 +41,11 @@ extension Protected {
             return (value, value)
         }
         let isFirst = ObjectIdentifier(storage) < ObjectIdentifier(other.storage)
-        let (first, second) = isFirst ? (storage, other.storage) : (other.storage, storage)
+        let (first, second) = isFirst ? (self, other) : (other, self)
         first.lock()
         defer { first.unlock() }
         second.lock()
         defer { second.unlock() }
-        return unsafe (storage.value.pointee, other.storage.value.pointee)
+        return unsafe (place.pointee, other.place.pointee)
     }
 }

@@ -24,8 +24,8 @@ extension Protected {
     /// A copy of the value, unless it is locked, be it by the calling thread.
     @usableFromInline
     func copyIfFree() -> Value? {
-        guard storage.tryLock() else { return nil }
-        defer { storage.unlock() }
-        return unsafe storage.value.pointee
+        guard tryLock() else { return nil }
+        defer { unlock() }
+        return unsafe place.pointee
     }
 }

@@ -11,9 +11,9 @@ extension Protected {
     public func exchange(_ newValue: consuming Value) -> Value {
         // Not copied: `NeverReturningTests` say why.
         var value = newValue
-        storage.lock()
-        unsafe Swift.swap(&storage.value.pointee, &value)
-        storage.commit()
+        lock()
+        unsafe Swift.swap(&place.pointee, &value)
+        commit()
         // The old value goes away after that, where its `deinit` may use the new one, also if nobody uses it.
         withExtendedLifetime(value) {}
         return value

@@ -52,13 +52,13 @@ extension Protected {
         to next: State
     ) -> Bool {
         var other = next
-        storage.lock()
-        guard unsafe storage.value.pointee[keyPath: state].canTransition(to: next) else {
-            storage.unlock()
+        lock()
+        guard unsafe place.pointee[keyPath: state].canTransition(to: next) else {
+            unlock()
             return false
         }
-        unsafe Swift.swap(&storage.value.pointee[keyPath: state], &other)
-        storage.commit()
+        unsafe Swift.swap(&place.pointee[keyPath: state], &other)
+        commit()
         // The old state goes away here, where its `deinit` may use the new one.
         withExtendedLifetime(other) {}
         return true

@@ -16,7 +16,7 @@ extension Protected {
     public func tryRead<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard storage.tryLock() else { return nil }
+        guard tryLock() else { return nil }
         return try readAndUnlock(body)
     }
 
@@ -30,7 +30,7 @@ extension Protected {
     public func tryWrite<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard storage.tryLock() else { return nil }
+        guard tryLock() else { return nil }
         return try writeAndUnlock(body)
     }
 

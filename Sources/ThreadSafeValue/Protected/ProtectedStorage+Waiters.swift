@@ -61,11 +61,3 @@ extension ProtectedStorage {
         table?.finish()
     }
 }
-
-// For tests.
-extension Protected {
-    /// Whether a change has to be told.
-    package var hasWaiters: Bool {
-        storage.hasWaiters
-    }
-}

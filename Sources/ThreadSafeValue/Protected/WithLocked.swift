@@ -31,17 +31,17 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
 ) throws(Failure) -> Result {
     let (lower, upper) = (ObjectIdentifier(first.storage), ObjectIdentifier(second.storage))
     if lower == upper { failNamedTwice() }
-    if lower < upper { first.storage.lock() }
-    second.storage.lock()
-    if upper < lower { first.storage.lock() }
+    if lower < upper { first.lock() }
+    second.lock()
+    if upper < lower { first.lock() }
     return try scope { () throws(Failure) in
-        try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
+        try unsafe body(&first.place.pointee, &second.place.pointee)
     } end: {
-        if first.storage.hasWaiters || second.storage.hasWaiters {
+        if first.hasWaiters || second.hasWaiters {
             commitNotifying(first.storage, second.storage)
         } else {
-            first.storage.unlock()
-            second.storage.unlock()
+            first.unlock()
+            second.unlock()
         }
     }
 }
@@ -68,17 +68,17 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     lock(first.storage, second.storage, third.storage)
     return try scope { () throws(Failure) in
         try unsafe body(
-            &first.storage.value.pointee,
-            &second.storage.value.pointee,
-            &third.storage.value.pointee
+            &first.place.pointee,
+            &second.place.pointee,
+            &third.place.pointee
         )
     } end: {
-        if first.storage.hasWaiters || second.storage.hasWaiters || third.storage.hasWaiters {
+        if first.hasWaiters || second.hasWaiters || third.hasWaiters {
             commitNotifying(first.storage, second.storage, third.storage)
         } else {
-            first.storage.unlock()
-            second.storage.unlock()
-            third.storage.unlock()
+            first.unlock()
+            second.unlock()
+            third.unlock()
         }
     }
 }
@@ -107,10 +107,10 @@ public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure:
     lock(first.storage, second.storage, third.storage, fourth.storage)
     return try scope { () throws(Failure) in
         try unsafe body(
-            &first.storage.value.pointee,
-            &second.storage.value.pointee,
-            &third.storage.value.pointee,
-            &fourth.storage.value.pointee
+            &first.place.pointee,
+            &second.place.pointee,
+            &third.place.pointee,
+            &fourth.place.pointee
         )
     } end: {
         commit(first.storage, second.storage, third.storage, fourth.storage)

@@ -46,6 +46,8 @@ struct InstructionCounts {
         read("Protected.read{}", ProtectedNumber.self),
         change("Protected.write{}", ProtectedNumber.self),
         change("@Protected+=1", WrappedNumber.self),
+        read("$model.count", MemberOfModel.self),
+        change("$model.count=1", ReplacedMember.self),
         change("$model.count+=1", MemberOfModel.self),
         read("dictionary.read{$0[]}", ProtectedEntry.self),
         change("Protected(0).write{},end", ShortLife.self),

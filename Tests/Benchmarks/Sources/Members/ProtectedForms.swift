@@ -58,7 +58,7 @@ package final class WrappedNumber: Changing, Reading {
     package var total: Int { read() }
 }
 
-package final class MemberOfModel: Changing {
+package final class MemberOfModel: Changing, Reading {
     private let state = State()
 
     package init() {}
@@ -68,7 +68,25 @@ package final class MemberOfModel: Changing {
         state.$model.count += 1
     }
 
-    package var total: Int { state.model.count }
+    @inline(never)
+    package func read() -> Int {
+        state.$model.count
+    }
+
+    package var total: Int { read() }
+}
+
+package final class ReplacedMember: Changing {
+    private let state = State()
+
+    package init() {}
+
+    @inline(never)
+    package func change() {
+        state.$model.count = 1
+    }
+
+    package var total: Int { state.$model.count }
 }
 
 package final class ProtectedEntry: Reading {
