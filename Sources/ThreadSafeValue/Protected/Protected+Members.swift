@@ -11,11 +11,9 @@ extension Protected {
     /// - Parameter keyPath: Which member.
     @inlinable
     public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Member {
-        @inline(__always)
         get {
             copy(keyPath)
         }
-        @inline(__always)
         nonmutating set {
             var member = newValue
             lock()
@@ -24,7 +22,6 @@ extension Protected {
             // The old member goes away here, where its `deinit` may use the value.
             withExtendedLifetime(member) {}
         }
-        @inline(__always)
         nonmutating _modify {
             lock()
             defer { commit() }
@@ -37,15 +34,13 @@ extension Protected {
     /// - Parameter keyPath: Which member.
     @inlinable
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
-        @inline(__always)
-        get {
-            copy(keyPath)
-        }
+        copy(keyPath)
     }
 }
 
 extension Protected {
-    /// A copy of a member, which goes away after the lock was given back, also if nobody uses it.
+    /// A copy of a member, which goes away after the lock was given back, also if nobody uses it. What a longer key path
+    /// makes on its way there goes away before.
     ///
     /// Transparent, so that the key path meets its value in the caller's code, where the compiler turns it into a plain
     /// load. With a key path at run time the whole value was copied, and a read took four times as long.

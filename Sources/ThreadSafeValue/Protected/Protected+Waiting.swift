@@ -55,7 +55,7 @@ extension Protected {
         timeout: DispatchTimeInterval,
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard storage.lock(until: Deadline(after: timeout)) else { return nil }
+        guard tryLock() || storage.lock(until: Deadline(after: timeout)) else { return nil }
         return try writeAndUnlock(body)
     }
 
