@@ -33,7 +33,10 @@ extension BufferAddress {
     @inlinable
     @_transparent
     var header: UnsafeMutablePointer<Header> {
-        unsafe (object + Self.headerOffset).assumingMemoryBound(to: Header.self)
+        // An empty header has no place. It does not get that of the first element, as to the thread sanitizer an access
+        // to one would be an access to the other, but that of the object's second word, which only the runtime uses.
+        let offset = MemoryLayout<Header>.size == 0 ? MemoryLayout<Int>.size : Self.headerOffset
+        return unsafe (object + offset).assumingMemoryBound(to: Header.self)
     }
 
     @inlinable
@@ -59,7 +62,7 @@ extension BufferAddress {
     @inlinable
     func check(_ buffer: ManagedBuffer<Header, Element>) {
         unsafe buffer.withUnsafeMutablePointers { header, elements in
-            // An empty header is nowhere.
+            // An empty header has no place.
             let isRight = unsafe header == self.header || MemoryLayout<Header>.size == 0
             precondition(unsafe isRight && elements == self.elements, "The layout of ManagedBuffer has changed")
         }

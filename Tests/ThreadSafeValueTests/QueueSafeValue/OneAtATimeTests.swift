@@ -234,4 +234,19 @@ struct OneAtATimeTests {
         #expect(highest.value == 1)
         #expect(completions.entries == Array(repeating: true, count: threads * rounds * 2))
     }
+    // The thread sanitizer must not take an access to the value for one to what lies beside it.
+    @Test("A value without a size gives turns as any other")
+    func emptyValue() {
+        let turns = QueueSafeValue(value: ())
+        let count = Unguarded(0)
+        onThreads(4) { _ in
+            for _ in 0..<1_000 {
+                turns.wait.highestPriority.set { empty in
+                    empty = ()
+                    count.value += 1
+                }
+            }
+        }
+        #expect(count.value == 4_000)
+    }
 }
