@@ -21,8 +21,9 @@ extension Protected {
             lock()
             unsafe Swift.swap(&place.pointee[keyPath: keyPath], &member)
             commit()
-            // The old member goes away here, where its `deinit` may use the value.
-            withExtendedLifetime(member) {}
+            // The old member goes away here, where its `deinit` may use the value; the new one too, if a setter drops it.
+            _fixLifetime(member)
+            _fixLifetime(newValue)
         }
         nonmutating _modify {
             lock()

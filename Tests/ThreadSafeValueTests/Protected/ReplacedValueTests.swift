@@ -57,6 +57,17 @@ struct ReplacedValueTests {
             state.make = { 0 }
         }
     }
+
+    @Test("What a setter drops goes away without the lock, in generic code too")
+    func droppedBySetter() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            let (state, seen) = (Protected(TokenState(count: 7)), Log<Int>())
+            replace(\.dropped, of: state, with: Last { seen.add(state.count) })
+            state.dropped = Last { seen.add(state.count) }
+            precondition(seen.entries == [7, 7])
+        }
+    }
 }
 
 /// Every way to replace a part of the value, or all of it.
@@ -128,6 +139,12 @@ private struct TokenState: Transitionable, Sendable {
         set { phase.last = newValue }
     }
 
+    /// Keeps nothing of what it is set to.
+    var dropped: Last? {
+        get { nil }
+        set {}
+    }
+
     mutating func take() -> Last? { phase.last.take() }
 
     func canTransition(to next: TokenState) -> Bool { true }
@@ -138,4 +155,15 @@ private struct TokenState: Transitionable, Sendable {
 private func readNew(of state: Protected<TokenState>) {
     _ = state.new
     _ = state.newToSet
+}
+
+// Not specialised, as in another module that does not know the types.
+@inline(never)
+@_semantics("optimize.sil.specialize.generic.never")
+private func replace<Value, Member>(
+    _ member: WritableKeyPath<Value, Member>,
+    of value: Protected<Value>,
+    with new: consuming Member
+) {
+    value[dynamicMember: member] = new
 }
