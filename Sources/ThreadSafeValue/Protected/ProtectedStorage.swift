@@ -43,13 +43,8 @@ extension ProtectedStorage {
 
     @inlinable
     func lock() {
-        if !tryLock() { lockSlowly() }
-    }
-
-    @inlinable
-    func tryLock() -> Bool {
-        defer { _fixLifetime(self) }
-        return unsafe ProtectedLock.tryLock(address.elements)
+        if unsafe !ProtectedLock.tryLock(address.elements) { lockSlowly() }
+        _fixLifetime(self)
     }
 
     // Here, because this is where the type is known without being passed on.
@@ -78,12 +73,6 @@ extension ProtectedStorage {
     func unlock() {
         unsafe ProtectedLock.unlock(address.elements)
         _fixLifetime(self)
-    }
-
-    /// Gives the lock back after an access that may have changed the value.
-    @inlinable
-    func commit() {
-        if hasWaiters { commitNotifying() } else { unlock() }
     }
 
     /// Whether a thread or task waits for a change; only with the lock.

@@ -148,10 +148,10 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
         // Moved out and in again, the values are not copied, so that a collection is changed in place.
         var moved = [Value]()
         moved.reserveCapacity(values.count)
-        for value in values { unsafe moved.append(value.storage.value.move()) }
+        for value in values { unsafe moved.append(value.place.move()) }
         defer {
             if moved.count != values.count { failCountChanged() }
-            for (value, new) in zip(values, moved) { unsafe value.storage.value.initialize(to: new) }
+            for (value, new) in zip(values, moved) { unsafe value.place.initialize(to: new) }
         }
         return try body(&moved)
     } end: {
@@ -189,8 +189,8 @@ public func withLocked<each Value, Result: ~Copyable, Failure: Error>(
     lock(repeat (each values).storage)
     return try scope { () throws(Failure) in
         // Moved out and in again, the values are not copied, so that a collection is changed in place.
-        var moved = (repeat unsafe (each values).storage.value.move())
-        defer { _ = (repeat unsafe (each values).storage.value.initialize(to: each moved)) }
+        var moved = (repeat unsafe (each values).place.move())
+        defer { _ = (repeat unsafe (each values).place.initialize(to: each moved)) }
         return try body(&moved)
     } end: {
         commit(repeat (each values).storage)

@@ -234,6 +234,7 @@ struct OneAtATimeTests {
         #expect(highest.value == 1)
         #expect(completions.entries == Array(repeating: true, count: threads * rounds * 2))
     }
+
     // The thread sanitizer must not take an access to the value for one to what lies beside it.
     @Test("A value without a size gives turns as any other")
     func emptyValue() {
