@@ -294,7 +294,11 @@ extension TurnQueue {
         command.block = ThreadWaiter.block
         let thread = TurnWord.currentThread
         let body = TaskBody.current
-        update { waiters, _ in waiters.append(command) }
+        let isFront = update { waiters, _ in
+            waiters.append(command)
+            return waiters.front === command
+        }
+        if isFront, spinUntilFree(), takeTurn(woken: command, orLeave: false) { return command.cancellation }
         // A wait that ends is in no circle for ever.
         if deadline == .max {
             let delay = policy.circleDelay
@@ -311,6 +315,18 @@ extension TurnQueue {
         }
         if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return command.cancellation }
         return .timedOut
+    }
+
+    /// Spins for as long as a running thread has the turn, but not for long.
+    ///
+    /// For the front, which the next release makes the successor: one that is parked costs both threads far more. Two
+    /// threads that hold the value for a microsecond, again and again, took 1.1 times as long when it parked at once.
+    ///
+    /// - Returns: Whether the turn is free.
+    private func spinUntilFree() -> Bool {
+        var backoff = spinning
+        while turn.isHeldByThread, backoff.pause() {}
+        return turn.isFree
     }
 
     /// Parks until the turn is there, or the command is cancelled.
@@ -358,5 +374,5 @@ extension PendingCommand {
 
 extension TurnQueue {
     /// The pauses of a thread that looks for a turn which another running thread has.
-    var spinning: Backoff { Backoff(spins: policy.spins, yields: 0) }
+    var spinning: Backoff { Backoff(spins: policy.spins) }
 }

@@ -66,6 +66,9 @@ extension TurnWord {
 
     var isFree: Bool { holder == 0 }
 
+    /// A running thread has the turn, and may give it back in a moment.
+    var isHeldByThread: Bool { !isFree && !isHeldByTask && holder != Self.detached }
+
     /// The holder is an async body.
     var isHeldByTask: Bool { bits & TaskBody.flag != 0 }
 
@@ -98,7 +101,7 @@ extension TurnWord {
     /// What a newcomer of a priority may do.
     func admission(of priority: CommandPriority) -> Admission {
         if isSuspended { return .queue }
-        if !isFree { return isHeldByTask || holder == Self.detached ? .queue : .spin }
+        if !isFree { return isHeldByThread ? .spin : .queue }
         if priority.level > waiting { return .take }
         return priority.level == waiting ? .barge : .spin
     }

@@ -38,6 +38,9 @@ package struct SleeperLine {
     /// After how long a sleep few are owed the lock, in nanoseconds.
     var patience: UInt64 = 500_000
 
+    /// How much longer it is for each that sleeps, where many do.
+    private static let timePerSleeper: UInt64 = 100_000
+
     package init() {}
 }
 
@@ -84,8 +87,17 @@ extension SleeperLine {
     /// was handed over each time: an access of 30 ns took 3 µs. With this, a tenth of the time or less goes into
     /// hand-overs. With half of it, such threads took twice as long as with a lock that is not fair, and the longest
     /// wait of all was the same.
-    func owedTime(of sleeper: Sleeper) -> UInt64 {
-        sleeper.arrival + max(patience, 100_000 * UInt64(sleepers.count))
+    private func owedTime(of sleeper: Sleeper) -> UInt64 {
+        sleeper.arrival + max(patience, Self.timePerSleeper * UInt64(sleepers.count))
+    }
+
+    /// When a sleeper that has just joined the line at its end looks for itself: once it is owed the lock, and those
+    /// before it had time to get it.
+    ///
+    /// The look of the front is enough as a rule: with it, each unlock hands the lock to the next one. When all looked
+    /// as soon as they were owed the lock, half of all wake-ups were in vain, and 64 threads took 1.2 times as long.
+    func lookTime(of sleeper: Sleeper) -> UInt64 {
+        owedTime(of: sleeper) + Self.timePerSleeper * UInt64(sleepers.count - 1)
     }
 
     /// A sleeper is owed the lock from now on, however many sleep, and so are those before it.

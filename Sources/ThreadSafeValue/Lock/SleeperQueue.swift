@@ -8,8 +8,8 @@
 /// and those that sleep have theirs still before them. Who looks takes a free lock, with the bit if others sleep, or
 /// else sets the bit. A thread that takes a free lock without coming here leaves no less: the bit was not set.
 ///
-/// Each sleeper looks for itself when it is owed the lock: a thread that was woken before it may not run for a long
-/// time, and meanwhile nobody else need come here. After that look the bit stays set until the sleeper is handed the
+/// Each sleeper looks for itself some time after it is owed the lock: a thread that was woken before it may not run for
+/// long, and meanwhile nobody else need come here. After that look the bit stays set until the sleeper is handed the
 /// lock, because the front is owed it as well.
 final class SleeperQueue {
     /// Added to the holder's identity in the lock's word: the holder has to come here when it unlocks.
@@ -35,12 +35,12 @@ extension SleeperQueue {
     ///   - deadline: Until when to wait.
     /// - Returns: Whether it has the lock; `false` only after the deadline.
     func lock(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type, until deadline: Deadline) -> Bool {
-        let owedTime: UInt64? = mutex.around {
-            take(word, for: sleeper, orSleep: true) ? nil : line.owedTime(of: sleeper)
+        let lookTime: UInt64? = mutex.around {
+            take(word, for: sleeper, orSleep: true) ? nil : line.lookTime(of: sleeper)
         }
-        guard let owedTime else { return true }
-        if sleep(word, sleeper, until: min(owedTime, deadline.time)) { return true }
-        if deadline.time > owedTime {
+        guard let lookTime else { return true }
+        if sleep(word, sleeper, until: min(lookTime, deadline.time)) { return true }
+        if deadline.time > lookTime {
             if mutex.around({ look(word, sleeper) }) { return true }
             // A wait that ends by itself closes no circle.
             if deadline == .never { return sleep(word, sleeper, for: user) }

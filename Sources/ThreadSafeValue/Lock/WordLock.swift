@@ -140,9 +140,8 @@ extension WordLock.Storage {
         if deadline == .passed { return false }
         let (word, thread) = unsafe (word(storage), currentThreadIdentity())
         unsafe failIfHeld(storage, for: user)
-        // Most locks are held for less than it takes to fall asleep. Only a thread without a deadline yields the
-        // processor: it cannot know when it runs again.
-        var backoff = deadline == .never ? Backoff.beforeParking : Backoff.beforeParking.keepingProcessor
+        // Most locks are held for less than it takes to fall asleep.
+        var backoff = Backoff.beforeParking
         while backoff.pause() {
             if word.load() == 0, word.exchangeAcquiring(0, for: thread) { return true }
         }

@@ -39,8 +39,10 @@ extension Monitor {
         return unsafe watched[value].storage!.withUnsafeMutablePointerToElements { state in
             let waiters = unsafe state.pointee.waiters
             waiters.threads.forEach { command in
-                let number = world.threads.first { $0.isWaiting(with: command) }!.index
-                sum = mix(sum, mix(UInt64(number) << 4 | command.priority.level, World.rounded(command.arrival)))
+                let waiting = world.threads.first { $0.isWaiting(with: command) }!
+                surelyWaits(waiting)
+                let number = UInt64(waiting.index)
+                sum = mix(sum, mix(number << 4 | command.priority.level, World.rounded(command.arrival)))
             }
             sum = mix(sum, mix(World.rounded(waiters.lastArrival), UInt64(waiters.suspensions)))
             // Only a lane that is overdue learns by it.

@@ -4,8 +4,8 @@
 
 /// Watches the commands of an execution from outside, and says what breaks a promise.
 ///
-/// What it goes by can be seen from outside: a command surely stands in line once its thread has parked, or once its
-/// submission has returned. See `Monitor+Values` for what it sees inside.
+/// A command surely stands in line once its thread has given the lock of the line back, or once its submission has
+/// returned. See `Monitor+Values` for what it sees inside.
 final class Monitor {
     enum Phase: UInt64 {
         case fresh
@@ -133,11 +133,14 @@ extension Monitor {
 
     func parks(_ thread: VirtualThread) {
         if thread.notes.submitted != nil { world.fail("a submission waits") }
-        guard let index = thread.notes.waits.last else {
-            return world.fail("\(thread.name) waits outside of any command")
-        }
-        if notes[index].phase == .issued { standsInLine(index) }
+        if thread.notes.waits.isEmpty { return world.fail("\(thread.name) waits outside of any command") }
+        surelyWaits(thread)
         thread.rememberOnlyCommands()
+    }
+
+    /// The command that a thread is in stands in line, or stood there.
+    func surelyWaits(_ thread: VirtualThread) {
+        if let index = thread.notes.waits.last, notes[index].phase == .issued { standsInLine(index) }
     }
 
     /// A thread has waited long enough, and will leave the line unless the turn is there.
