@@ -52,8 +52,8 @@ struct CommandQueue<Value> {
 // and out crosses threads: the containers ask for `Sendable` where that matters.
 extension CommandQueue: @unchecked Sendable {}
 
-// What each `wait` command calls is transparent: a debug build inlines it too, and knows the types then. Without, it asks
-// the runtime for their metadata, and a command takes twice as long there.
+// What each `wait` command calls is transparent: a debug build inlines it too, and knows the types then. Without, it
+// asks the runtime for their metadata, and a command takes twice as long there.
 
 extension CommandQueue {
     /// Where the storage is. Keep that while you use it.

@@ -295,9 +295,9 @@ extension Lane {
     /// Learns how long the target queue has taken to start the lane's block, which was dispatched at a time: until the
     /// latest other block of the lane returned, that is no fault of the queue.
     ///
-    /// Nothing is learned of a block that comes as soon as neither it nor another is waited for: it may have been behind
-    /// a thread of its queue that stood in line, and would be so for longer each time. After a block that came in vain,
-    /// the next one is no longer behind what held that up: it may only teach more.
+    /// Nothing is learned of a block that comes as soon as neither it nor another is waited for: it may have been
+    /// behind a thread of its queue that stood in line, and would be so for longer each time. After a block that came
+    /// in vain, the next one is no longer behind what held that up: it may only teach more.
     package func adapt(
         toBlockDispatchedAt start: UInt64,
         startedAt time: UInt64,

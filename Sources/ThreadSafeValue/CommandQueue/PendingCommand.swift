@@ -19,6 +19,9 @@ package final class PendingCommand: @unchecked Sendable {
 
     @exclusivity(unchecked) private(set) var state = State.waiting
 
+    /// Whether the thread looks for the turn once more before it parks: nobody need wake it.
+    @exclusivity(unchecked) private var spinning = false
+
     /// When it was appended to the line, in nanoseconds of `now()`, no two at the same time: decides among equals.
     @exclusivity(unchecked) private(set) var arrival: UInt64 = 0
 
@@ -97,7 +100,20 @@ extension PendingCommand {
     /// A thread is about to wait.
     package func reuse(for priority: CommandPriority) {
         unsafe state = .waiting
+        unsafe spinning = false
         unsafe urgency = priority
+    }
+
+    var isSpinning: Bool { unsafe spinning }
+
+    /// The thread stands in line, and does not park yet.
+    func spins() {
+        unsafe spinning = true
+    }
+
+    /// The thread is about to park.
+    package func parks() {
+        unsafe spinning = false
     }
 
     package var lane: Lane? { unsafe laneLink?.takeUnretainedValue() }

@@ -52,16 +52,17 @@ extension TurnQueue {
     ///
     /// - Returns: How many these were.
     func cancelAll(_ priority: CommandPriority?) -> Int {
-        let (threads, others) = update { waiters, _ in
+        let (threadCount, parkers, others) = update { waiters, _ in
             let removed = waiters.removeAll(priority)
             for command in removed.threads {
                 WaitGraph.shared.cancel(for: resource, thread: command.thread!) {
                     command.leave(.cancelled)
                 }
             }
-            return removed
+            let parked = removed.threads.filter { !$0.isSpinning }
+            return (removed.threads.count, parked.map { $0.parker! }, removed.others)
         }
-        for command in threads { command.parker!.wake() }
+        for parker in parkers { parker.wake() }
         for (target, commands) in others {
             // Tasks go on at once: the threads of that queue may all wait for something that a task is to do.
             nonisolated(unsafe) let refusals = commands.compactMap { $0.refusal(.cancelled) }
@@ -69,7 +70,7 @@ extension TurnQueue {
         }
         // When all have been told: what goes away may wait for one of them.
         for (_, commands) in others { commands.forEach { $0.dropWork() } }
-        return others.reduce(threads.count) { $0 + $1.commands.count }
+        return others.reduce(threadCount) { $0 + $1.commands.count }
     }
 
     /// The block of a lane: runs the lane's commands for as long as they are the front.
@@ -176,7 +177,8 @@ extension TurnQueue {
 
     /// Keeps the turn for the lane's next command if that is the front, else gives it back.
     ///
-    /// If somebody is to be told of the last command, or nothing waits, the block comes again, and counts as on its way.
+    /// If somebody is to be told of the last command, or nothing waits, the block comes again, and counts as on its
+    /// way.
     private func takeNext(of lane: Lane, block: UInt64, _ batch: inout Batch) -> Next {
         let isAwaited = batch.isAwaited
         if !isAwaited, let next = batch.beginGranted(of: lane, block: block) { return .command(next) }

@@ -12,7 +12,7 @@ package import Dispatch
 /// Invariants, whenever the lock is free:
 /// - (true successor) The successor is the front's thread or lane, or there is none.
 /// - (progress) If the turn is free, somebody waits and the value is not suspended, there is a successor, and it is on
-///   its way: a thread that was woken, or a lane that has a block.
+///   its way: a thread that spins or was woken, or a lane that has a block.
 /// - (no eternal successor) While a lane is the successor and something else waits, or its block is present, the timer
 ///   runs.
 /// - (grant) One block at most may begin commands without the lock: those of its lane that nothing else in line comes
@@ -182,6 +182,17 @@ extension WaiterQueue {
         successorGoes(lane)
     }
 
+    /// The same for a thread that spins once more if its command is the front: the next release makes that the
+    /// successor, and to wake a parked thread costs both far more. Two threads that hold the value for a microsecond,
+    /// again and again, took 1.1 times as long when the front parked at once.
+    ///
+    /// - Returns: Whether it spins.
+    package mutating func appendSpinning(_ command: PendingCommand) -> Bool {
+        append(command)
+        if front === command { command.spins() }
+        return command.isSpinning
+    }
+
     /// The lane whose present block is below the command of a thread on its stack.
     private func lane(below command: PendingCommand) -> Lane? {
         guard let lane = command.block, lanesByTarget[lane.identity] === lane, lane.thread == command.thread else {
@@ -230,8 +241,8 @@ extension WaiterQueue {
 
     /// Takes the commands of a priority, or all, out of the line, which are cancelled.
     ///
-    /// - Returns: Those of threads, which are still to be marked so, and woken; and those for target queues, where their
-    ///   callers are to be told.
+    /// - Returns: Those of threads, which are still to be marked so, and woken; and those for target queues, where
+    ///   their callers are to be told.
     mutating func removeAll(
         _ priority: CommandPriority?
     ) -> (threads: [PendingCommand], others: [(target: DispatchQueue, commands: [PendingCommand])]) {
@@ -425,7 +436,7 @@ extension WaiterQueue {
     private mutating func summon(_ front: PendingCommand, _ effects: inout Effects) {
         guard let lane = front.lane else {
             successor = .thread(front)
-            effects.wake = front.parker
+            if !front.isSpinning { effects.wake = front.parker }
             return
         }
         lane.claimBlock()

@@ -38,9 +38,6 @@ package struct SleeperLine {
     /// After how long a sleep few are owed the lock, in nanoseconds.
     var patience: UInt64 = 500_000
 
-    /// How much longer it is for each that sleeps, where many do.
-    private static let timePerSleeper: UInt64 = 100_000
-
     package init() {}
 }
 
@@ -88,16 +85,16 @@ extension SleeperLine {
     /// hand-overs. With half of it, such threads took twice as long as with a lock that is not fair, and the longest
     /// wait of all was the same.
     private func owedTime(of sleeper: Sleeper) -> UInt64 {
-        sleeper.arrival + max(patience, Self.timePerSleeper * UInt64(sleepers.count))
+        sleeper.arrival + max(patience, 80_000 * UInt64(sleepers.count))
     }
 
-    /// When a sleeper that has just joined the line at its end looks for itself: once it is owed the lock, and those
-    /// before it had time to get it.
+    /// When a sleeper that has just joined the line at its end looks for itself: where many sleep, a little after it is
+    /// owed the lock, so that those before it had time to get it.
     ///
     /// The look of the front is enough as a rule: with it, each unlock hands the lock to the next one. When all looked
     /// as soon as they were owed the lock, half of all wake-ups were in vain, and 64 threads took 1.2 times as long.
     func lookTime(of sleeper: Sleeper) -> UInt64 {
-        owedTime(of: sleeper) + Self.timePerSleeper * UInt64(sleepers.count - 1)
+        sleeper.arrival + max(patience, 100_000 * UInt64(sleepers.count))
     }
 
     /// A sleeper is owed the lock from now on, however many sleep, and so are those before it.

@@ -9,8 +9,8 @@
 /// held looks again for a moment, then sleeps.
 ///
 /// *Eventual fairness*: a free lock goes to whoever comes first, also past those who are just being woken. But a
-/// thread that has slept for half a millisecond, or longer where many sleep, is handed the lock by the next `unlock()`, in
-/// the order in which the threads fell asleep.
+/// thread that has slept for half a millisecond, or longer where many sleep, is handed the lock by the next `unlock()`,
+/// in the order in which the threads fell asleep.
 ///
 /// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
 /// and in release. So does one that would close a circle of threads, each of which waits for a lock that the next one

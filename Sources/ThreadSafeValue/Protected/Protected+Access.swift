@@ -2,8 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// What each access begins and ends with. The handle keeps the storage until that is done with the lock. Without `scope`,
-// whose closures a debug build does not inline.
+// What each access begins and ends with. The handle keeps the storage until that is done with the lock. Without
+// `scope`, whose closures a debug build does not inline.
 
 extension Protected {
     /// Where the storage is. Keep the handle while you use it.

@@ -21,7 +21,8 @@ extension Protected {
             lock()
             unsafe Swift.swap(&place.pointee[keyPath: keyPath], &member)
             commit()
-            // The old member goes away here, where its `deinit` may use the value; the new one too, if a setter drops it.
+            // The old member goes away here, where its `deinit` may use the value; the new one too, if a setter drops
+            // it.
             _fixLifetime(member)
             _fixLifetime(newValue)
         }
@@ -45,12 +46,12 @@ extension Protected {
 }
 
 extension Protected {
-    /// A copy of a member, which goes away after the lock was given back, also if nobody uses it. What a longer key path
-    /// makes on its way there goes away before.
+    /// A copy of a member, which goes away after the lock was given back, also if nobody uses it. What a longer key
+    /// path makes on its way there goes away before.
     ///
     /// Inlined with its callers, so that the key path meets its value in the code that names the member, where the
-    /// compiler turns it into a plain load. As a call with a key path it copies the whole value, and takes five times as
-    /// long. The price: generic code of another module that is not `@inlinable` is not specialised any more.
+    /// compiler turns it into a plain load. As a call with a key path it copies the whole value, and takes five times
+    /// as long. The price: generic code of another module that is not `@inlinable` is not specialised any more.
     @inlinable
     @_transparent
     func copy<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {

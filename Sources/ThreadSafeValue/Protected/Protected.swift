@@ -23,8 +23,8 @@
 /// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
 ///
 /// - Warning: As a wrapper, use it on a property, and in a function as `let count = Protected(0)`. On a *local*
-///   variable, on a property with `willSet` or `didSet` or one that is overridden, and through a key path, Swift reads a
-///   wrapped value and writes it back in two accesses: `count += 1` loses updates there.
+///   variable, on a property with `willSet` or `didSet` or one that is overridden, and through a key path, Swift reads
+///   a wrapped value and writes it back in two accesses: `count += 1` loses updates there.
 /// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes
 ///   with a message that says so. Don't nest accesses to two values in opposite orders: that crashes as well, but
 ///   hangs on Apple systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there. In
@@ -58,7 +58,8 @@ public struct Protected<Value> {
     /// The value: read as a copy, replaced at once, or changed in place under the lock.
     ///
     /// `count += 1` on a wrapped property, or on this, is one atomic step; `count = count + 1` is two, and may lose an
-    /// update. So may `count += 1` on a wrapped *local* variable, and on one with observers: see <doc:ProtectingAValue>.
+    /// update. So may `count += 1` on a wrapped *local* variable, and on one with observers: see
+    /// <doc:ProtectingAValue>.
     @inlinable
     public var wrappedValue: Value {
         get {

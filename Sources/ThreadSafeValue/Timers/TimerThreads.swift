@@ -19,9 +19,9 @@ import ObjectiveC
 /// Timers, and the threads that tell their targets: a leader and its followers.
 ///
 /// The leader sleeps until the next time. Before it tells a target, which may run any code and wait for other timers,
-/// it makes another thread the leader. Whoever has told one tells the next, if that is due. While that goes on, a leader
-/// joins in after as many milliseconds as threads tell, so that thousands of timers at once do not make thousands of
-/// threads. Not on dispatch queues: the timers are there for when the pools of threads are full.
+/// it makes another thread the leader. Whoever has told one tells the next, if that is due. While that goes on, a
+/// leader joins in after as many milliseconds as threads tell, so that thousands of timers at once do not make
+/// thousands of threads. Not on dispatch queues: the timers are there for when the pools of threads are full.
 ///
 /// Invariant (no late timer): while there are timers there is a leader, and neither the leader nor the follower tells
 /// anybody; unless the system has no thread to give, when the first that has told its target leads.

@@ -104,6 +104,27 @@ struct WaiterQueueTests {
         waiters.remove(better)
     }
 
+    @Test("The front spins once more before it parks, and nobody wakes it meanwhile; one behind it parks at once")
+    func spins() {
+        var waiters = WaiterQueue(policy: HandoffPolicy())
+        let parker = Parker()
+        let front = PendingCommand(of: parker)
+        let behind = PendingCommand(of: Parker())
+        let spins = [front, behind].map { waiters.appendSpinning($0) }
+        #expect(spins == [true, false])
+        var effects = WaiterQueue.Effects()
+        waiters.chooseSuccessor(holder: 0, &effects)
+        #expect(effects.wake == nil)
+        #expect(waiters.hasTrueSuccessor)
+        // It has looked in vain.
+        waiters.successorGoes(front)
+        front.parks()
+        waiters.chooseSuccessor(holder: 0, &effects)
+        #expect(effects.wake === parker)
+        waiters.remove(front)
+        waiters.remove(behind)
+    }
+
     @Test("A lane runs as many commands in one go as a batch has")
     func batch() {
         var policy = HandoffPolicy()
