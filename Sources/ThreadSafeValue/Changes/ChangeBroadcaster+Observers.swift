@@ -33,24 +33,21 @@ extension ChangeObserver: Placed {}
 extension ChangeBroadcaster {
     /// An observer looks at the value, while nobody can change it: from now on it waits for the next change.
     func observe(_ observer: ChangeObserver) {
-        let used: AnyObject? = lock.around {
+        lock.around {
             observer.hasChanged = false
-            if observer.place != nil { return nil }
-            let isFirst = isUnheard
+            if observer.place != nil { return }
+            if isUnheard { whenListenedTo?(true) }
             observers.append(observer)
-            return isFirst ? whenListenedTo?(true) : nil
         }
-        withExtendedLifetime(used) {}
     }
 
     /// Removes an observer, if it is there.
     func remove(_ observer: ChangeObserver) {
-        let used: AnyObject? = lock.around {
-            if observer.place == nil { return nil }
+        lock.around {
+            if observer.place == nil { return }
             observers.remove(observer)
-            return isUnheard ? whenListenedTo?(false) : nil
+            if isUnheard { whenListenedTo?(false) }
         }
-        withExtendedLifetime(used) {}
     }
 
     // Under the lock. Not inlined, as it is for few.

@@ -9,10 +9,9 @@
 /// others can again. It calls `finish()` when it goes away.
 @usableFromInline
 final class ChangeBroadcaster<Value> {
-    /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`. It
-    /// returns what it has used, whose last reference may be this one: it is released when the lock is free.
+    /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`.
     // This and the rest are guarded by `lock`.
-    var whenListenedTo: ((Bool) -> AnyObject?)?
+    var whenListenedTo: ((Bool) -> Void)?
     @usableFromInline
     var listeners = ArrivalList<Listener>()
     @usableFromInline
@@ -22,7 +21,7 @@ final class ChangeBroadcaster<Value> {
     @usableFromInline
     let lock = PlatformLock()
 
-    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> AnyObject?) {
+    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
         self.whenListenedTo = whenListenedTo
     }
 }
@@ -112,10 +111,9 @@ extension ChangeBroadcaster {
     /// Adds a listener. It gets every change that comes after this.
     func add(capacity: Int) -> Listener {
         let listener = Listener(capacity: capacity)
-        _ = lock.around {
-            let isFirst = isUnheard
+        lock.around {
+            if isUnheard { whenListenedTo?(true) }
             listeners.append(listener)
-            return isFirst ? whenListenedTo?(true) : nil
         }
         return listener
     }
@@ -127,14 +125,14 @@ extension ChangeBroadcaster {
         lock.lock()
         defer { lock.unlock() }
         if listener.isRemoved { return {} }
-        let used = isUnheard ? whenListenedTo?(true) : nil
+        if isUnheard { whenListenedTo?(true) }
         let cancelStart = listener.cancelStart.take()
         listeners.append(listener)
         _ = listener.mailbox.put(value)
         let waiting = listener.waiting.drain()
         return {
             for continuation in waiting { continuation.resume() }
-            withExtendedLifetime((used, cancelStart)) {}
+            withExtendedLifetime(cancelStart) {}
         }
     }
 
@@ -160,18 +158,16 @@ extension ChangeBroadcaster {
     func remove(_ listener: Listener) {
         // What it has not fetched goes away outside the lock.
         var mailbox = RingBuffer<Value>(capacity: 1)
-        var used: AnyObject?
         lock.lock()
         let isFirstTime = !listener.isRemoved
         listener.isRemoved = true
         if isFirstTime {
             listeners.remove(listener)
-            if isUnheard { used = whenListenedTo?(false) }
+            if isUnheard { whenListenedTo?(false) }
         }
         swap(&mailbox, &listener.mailbox)
         let (waiting, cancelStart) = (listener.waiting.drain(), listener.cancelStart.take())
         lock.unlock()
-        withExtendedLifetime(used) {}
         for continuation in waiting { continuation.resume() }
         cancelStart?()
     }

@@ -73,16 +73,15 @@ extension CommandHandle {
     /// - Returns: Whether this has ended it.
     @discardableResult
     func end(_ error: QueueSafeValueError) -> Bool {
-        guard let accepted, let queue = accepted.reference.queue else { return false }
-        return withExtendedLifetime(queue) {
-            guard let target = queue.turns.cancel(accepted.command) else { return false }
-            if let tell = accepted.command.refusal(error) {
-                let told = Told(tell: tell)
-                target.async { told.tell() }
-            }
-            accepted.command.dropWork()
-            return true
+        guard let accepted, let target = accepted.reference.withTurns({ $0.cancel(accepted.command) }) ?? nil else {
+            return false
         }
+        if let tell = accepted.command.refusal(error) {
+            let told = Told(tell: tell)
+            target.async { told.tell() }
+        }
+        accepted.command.dropWork()
+        return true
     }
 
     // A closure that AsyncCommands made of `Sendable` ones.

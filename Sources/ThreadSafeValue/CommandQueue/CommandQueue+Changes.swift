@@ -9,11 +9,7 @@ extension CommandQueue {
     var listeners: ChangeBroadcaster<Value> {
         storage.listeners.object {
             let reference = withTurnQueue { $0.weakReference() }
-            return ChangeBroadcaster { isListenedTo in
-                let queue = reference.queue
-                queue?.turns.observe(isListenedTo)
-                return queue
-            }
+            return ChangeBroadcaster { isListenedTo in _ = reference.withTurns { $0.observe(isListenedTo) } }
         }
     }
 }

@@ -55,8 +55,7 @@ extension SubmittedCommand {
 
     /// Whether a body has the turn that the command waits for.
     private func isInside(_ body: TaskBody) -> Bool {
-        guard let queue = reference.queue else { return false }
-        return withExtendedLifetime(queue) { body.isPart(of: queue.turns.resource.holder) }
+        reference.withTurns { body.isPart(of: $0.turn.holder) } ?? false
     }
 
     /// Takes the command out, unless it has started.

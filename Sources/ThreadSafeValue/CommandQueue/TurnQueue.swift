@@ -106,8 +106,9 @@ extension TurnQueue {
 
     private func dispatch(_ lane: Lane) {
         let number = lane.blockNumber
-        nonisolated(unsafe) let owner = owner
-        lane.target.async { unsafe withExtendedLifetime(owner) { drain(lane, block: number) } }
+        // The block is all that lets go of this, which may be the last reference: the caller may have a lock.
+        nonisolated(unsafe) let owner = unsafe Unmanaged<AnyObject>.passRetained(owner)
+        lane.target.async { unsafe withExtendedLifetime(owner.takeRetainedValue()) { drain(lane, block: number) } }
     }
 
     // Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was

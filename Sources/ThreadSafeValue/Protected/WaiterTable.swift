@@ -26,10 +26,7 @@ final class WaiterTable<Value> {
 
     init(awaited: AtomicWord) {
         self.awaited = awaited
-        broadcaster = ChangeBroadcaster { isListenedTo in
-            awaited.set(AwaitedChange.any, to: isListenedTo)
-            return nil
-        }
+        broadcaster = ChangeBroadcaster { awaited.set(AwaitedChange.any, to: $0) }
     }
 }
 

@@ -5,7 +5,7 @@
 /// The double of those who listen to changes: it counts, and a listener either always waits to be told or never does.
 final class ChangeBroadcaster<Value>: @unchecked Sendable {
     // Guarded by `lock`, as in the original, where the queue is called under it.
-    private var whenListenedTo: ((Bool) -> AnyObject?)?
+    private var whenListenedTo: ((Bool) -> Void)?
     private(set) var changes: UInt64 = 0
     private let lock = PlatformLock()
     private let id = world.newObject()
@@ -13,7 +13,7 @@ final class ChangeBroadcaster<Value>: @unchecked Sendable {
     /// Whether the listener is behind, so that it waits for nothing.
     var isBehind = false
 
-    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> AnyObject?) {
+    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
         self.whenListenedTo = whenListenedTo
     }
 }
@@ -31,8 +31,8 @@ extension ChangeBroadcaster {
 
     /// The first listener comes, or the last one goes.
     func listen(_ isListenedTo: Bool) {
-        let used = lock.around { whenListenedTo?(isListenedTo) }
-        withExtendedLifetime(used) { world.pass(.run("listen", isListenedTo ? 1 : 0)) }
+        lock.around { whenListenedTo?(isListenedTo) }
+        world.pass(.run("listen", isListenedTo ? 1 : 0))
     }
 
     func record(_ value: Value) -> Delivery {
