@@ -22,6 +22,16 @@ struct Batch {
 
     init() {}
 
+    /// A command that has begun. It counts no reference, as the batch or the line keeps the command.
+    @safe
+    struct Begun {
+        fileprivate let link: PendingCommand.Link
+
+        func run(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
+            unsafe link._withUnsafeGuaranteedRef { $0.run(turn) }
+        }
+    }
+
     /// What listeners are to be told.
     struct Delivery {
         /// Whether a listener waits for it.
@@ -32,7 +42,7 @@ struct Batch {
 
 extension Batch {
     /// Takes in a command that begins and has left the line.
-    mutating func begin(_ command: PendingCommand) {
+    mutating func begin(_ command: PendingCommand) -> Begun {
         let link = unsafe Unmanaged.passRetained(command)
         if let last = unsafe last {
             unsafe last._withUnsafeGuaranteedRef { unsafe $0.next = link }
@@ -41,15 +51,16 @@ extension Batch {
         }
         unsafe last = link
         count += 1
+        return unsafe Begun(link: link)
     }
 
     /// Begins the next command of a lane, if that was granted to the block, which has begun the one before.
-    mutating func beginGranted(of lane: Lane, block: UInt64) -> PendingCommand? {
+    mutating func beginGranted(of lane: Lane, block: UInt64) -> Begun? {
         guard lane.beginGranted(block: block) else { return nil }
         let next = unsafe last!._withUnsafeGuaranteedRef { unsafe $0.next! }
         unsafe last = next
         count += 1
-        return unsafe next.takeUnretainedValue()
+        return unsafe Begun(link: next)
     }
 
     /// Takes in what tells the caller of the last command.

@@ -79,8 +79,10 @@ extension TurnQueue {
         let outer = ThreadWaiter.block
         ThreadWaiter.block = lane
         var batch = Batch()
+        // Once for the block: those who submit count its references too.
+        let turn = Result<AnyObject, QueueSafeValueError>.success(owner)
         while let command = takeTurnBack(for: lane, block: block, &batch) ?? takeTurn(for: lane, block: block, &batch) {
-            let isOver = run(command, of: lane, block: block, &batch)
+            let isOver = run(command, with: turn, of: lane, block: block, &batch)
             batch.tellAll()
             if isOver { break }
             linger()
@@ -99,7 +101,7 @@ extension TurnQueue {
     ///   - block: The number of the block, which ends if this answers `nil`.
     ///   - batch: What the block has run.
     /// - Returns: The command to run, with the turn.
-    private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> PendingCommand? {
+    private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> Batch.Begun? {
         lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
             if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: batch.count) {
@@ -119,19 +121,19 @@ extension TurnQueue {
         of lane: Lane,
         in waiters: inout WaiterQueue,
         _ batch: inout Batch
-    ) -> PendingCommand {
+    ) -> Batch.Begun {
         lane.takesTurn()
         command.leave(.started)
         waiters.remove(command, of: lane)
-        batch.begin(command)
+        let begun = batch.begin(command)
         waiters.grant(to: lane, after: command, batch.count)
-        return command
+        return begun
     }
 
     /// Takes a turn back that the block has freed to tell somebody, without the lock of the line.
     ///
     /// - Returns: The command to run, with the turn.
-    private func takeTurnBack(for lane: Lane, block: UInt64, _ batch: inout Batch) -> PendingCommand? {
+    private func takeTurnBack(for lane: Lane, block: UInt64, _ batch: inout Batch) -> Batch.Begun? {
         guard batch.count > 0, lane.grant.isNotEmpty(for: block) else { return nil }
         let seen = turn
         guard seen.isFree, seen.hasSuccessor,
@@ -146,9 +148,13 @@ extension TurnQueue {
     /// Runs commands of a lane until the turn is given back, or detached.
     ///
     /// - Returns: Whether the block is over; otherwise it comes again.
-    private func run(_ first: PendingCommand, of lane: Lane, block: UInt64, _ batch: inout Batch) -> Bool {
-        let owner = owner
-        let turn = Result<AnyObject, QueueSafeValueError>.success(owner)
+    private func run(
+        _ first: Batch.Begun,
+        with turn: Result<AnyObject, QueueSafeValueError>,
+        of lane: Lane,
+        block: UInt64,
+        _ batch: inout Batch
+    ) -> Bool {
         var command = first
         while true {
             guard case .complete(let isChange, let tell) = command.run(turn) else {
@@ -170,7 +176,7 @@ extension TurnQueue {
     }
 
     private enum Next {
-        case command(PendingCommand)
+        case command(Batch.Begun)
         case pause
         case leave
     }
