@@ -173,9 +173,10 @@ extension CommandQueue {
         _ priority: CommandPriority,
         in target: DispatchQueue,
         evenIfFull: Bool = false,
-        work: @escaping PendingCommand.Work
+        work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        withTurnQueue { $0.submit(priority, in: target, evenIfFull: evenIfFull, work: work) }
+        defer { withExtendedLifetime(storage) {} }
+        return storage.turns.submit(priority, in: target, evenIfFull: evenIfFull, work: work)
     }
 }
 

@@ -54,7 +54,7 @@ package final class PendingCommand: @unchecked Sendable {
     }
 
     /// A command for a target queue.
-    package init(_ priority: CommandPriority, work: @escaping Work) {
+    package init(_ priority: CommandPriority, work: consuming @escaping Work) {
         unsafe urgency = priority
         parker = nil
         unsafe laneLink = nil

@@ -20,7 +20,7 @@ extension TurnQueue {
         _ priority: CommandPriority,
         in target: DispatchQueue,
         evenIfFull: Bool = false,
-        work: @escaping PendingCommand.Work
+        work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let command = PendingCommand(priority, work: work)
         let submitter = Submitter.currentBits

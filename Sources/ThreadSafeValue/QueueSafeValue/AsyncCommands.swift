@@ -226,7 +226,7 @@ extension AsyncCommands {
     @inlinable
     func submit<Answer>(
         orFail tell: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?,
-        _ work: @escaping PendingCommand.Work
+        _ work: consuming @escaping PendingCommand.Work
     ) -> CommandHandle {
         switch schedule.queue.submit(priority, in: schedule.target, work: work) {
         case .success(let handle): return handle
