@@ -49,16 +49,16 @@ extension CommandQueue {
     ///   - isChange: Whether the command may change the value.
     ///   - body: Called at once, with the value and what completes the command.
     ///   - tell: Called on the target queue with the result, when the command is completed and the turn is free.
-    ///   - target: The queue of the lane.
+    ///   - target: The queue of the lane, if there is something to tell.
     /// - Returns: How the closure left the turn.
     @inlinable
     func runManually(
         isChange: Bool,
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
         completion tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
-        on target: DispatchQueue
+        on target: DispatchQueue?
     ) -> PendingCommand.Ending where Value: Sendable {
-        guard let tell else {
+        guard let tell, let target else {
             // No copy: it would make the next change copy the value too.
             var isDetached = false
             let result = hold(body) { completion, _ in

@@ -28,7 +28,7 @@ final class QueueReference: @unchecked Sendable {
     private unowned(unsafe) let owner: any AnyCommandQueue
     private let turns: TurnQueue
 
-    // Held for moments, in which no code of the library's user runs.
+    // Held for moments, in which no code of the library's user runs; longer if the system has no thread for a timer.
     private let lock = PlatformLock()
 
     /// The queue has left its commands for good. Its `deinit` sets this first. Guarded by `lock`.

@@ -242,7 +242,8 @@ extension AsyncCommands {
         _ completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ body: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> CommandHandle {
-        let target = schedule.target
+        // Without a completion the command counts no reference to its queue.
+        let target = completion == nil ? nil : schedule.target
         return submit(orFail: refuse) { turn in
             switch turn {
             case .success(let storage):
