@@ -41,9 +41,11 @@ final class QueueReference: @unchecked Sendable {
 }
 
 extension QueueReference {
-    /// Calls `body` with the turn and the line of the queue, unless that has gone. Until `body` returns, it cannot go.
+    /// Calls `body` with the turn and the line of the queue, unless that has gone. Its `deinit` may have begun, and
+    /// waits until `body` returns.
     ///
-    /// It counts no reference to the queue: the last one must not go away under the lock.
+    /// So `body` must take no reference to the queue, which the `deinit` would not see, and which might be the last
+    /// when it goes away: under the lock.
     ///
     /// - Returns: What `body` returned, or `nil` if the queue has gone.
     func withTurns<Answer>(_ body: (TurnQueue) -> Answer) -> Answer? {

@@ -90,7 +90,10 @@ extension TurnQueue {
         let answer = withWaiters { waiters in
             if revokesGrant { waiters.revokeGrant() }
             let answer = change(&waiters, &effects)
-            if !effects.changesNothing { publish(&waiters, &effects) }
+            if !effects.changesNothing {
+                publish(&waiters, &effects)
+                keepOwner(for: effects)
+            }
             return answer
         }
         if !effects.changesNothing { perform(effects) }
@@ -104,10 +107,21 @@ extension TurnQueue {
         if let time = effects.timer { TimerThreads.turns.set(time, for: weakReference()) }
     }
 
+    /// The blocks that are about to be dispatched keep the queue from now on, each with a reference of its own, and are
+    /// all that lets go of these.
+    ///
+    /// Under the lock: as soon as that is free, a lane whose block is on its way counts as what keeps the queue, and
+    /// the last of the others may go.
+    private func keepOwner(for effects: borrowing WaiterQueue.Effects) {
+        if effects.dispatch == nil, effects.probes.isEmpty { return }
+        let blocks = effects.probes.count + (effects.dispatch == nil ? 0 : 1)
+        let owner = unsafe Unmanaged<AnyObject>.passUnretained(owner)
+        for _ in 0..<blocks { _ = unsafe owner.retain() }
+    }
+
     private func dispatch(_ lane: Lane) {
         let number = lane.blockNumber
-        // The block is all that lets go of this, which may be the last reference: the caller may have a lock.
-        nonisolated(unsafe) let owner = unsafe Unmanaged<AnyObject>.passRetained(owner)
+        nonisolated(unsafe) let owner = unsafe Unmanaged<AnyObject>.passUnretained(owner)
         lane.target.async { unsafe withExtendedLifetime(owner.takeRetainedValue()) { drain(lane, block: number) } }
     }
 

@@ -108,6 +108,40 @@ struct LifetimeTests {
         #expect(ran.entries.sorted() == Array(0..<1_000))
     }
 
+    @Test("A value that nobody holds runs its commands, also if a late queue comes while others are told in its place")
+    func lateQueueComes() throws {
+        let values = Counted.Tally()
+        let answers = Log<Answer>()
+        let rounds = 300
+        try inTime {
+            let others = (0..<4).map { DispatchQueue(label: "\($0)") }
+            for round in 0..<rounds {
+                let late = DispatchQueue(label: "late")
+                late.suspend()
+                let group = DispatchGroup()
+                func submit(to queue: DispatchQueue, of value: QueueSafeValue<Counted>, first: @escaping @Sendable () -> Void) {
+                    group.enter()
+                    value.async(performIn: queue).lowestPriority.get { result in
+                        first()
+                        answers.add(result.map { $0.id })
+                        group.leave()
+                    }
+                }
+                // The timer of the value finds the first queue late and has blocks dispatched to the others, one by
+                // one; the first of these lets the late one go on.
+                do {
+                    let value = QueueSafeValue(value: Counted(round, tally: values))
+                    submit(to: late, of: value) {}
+                    for queue in others { submit(to: queue, of: value) { if queue === others[0] { late.resume() } } }
+                }
+                group.wait()
+            }
+            try poll("all are gone") { values.alive == 0 }
+        }
+        #expect(answers.entries.count == rounds * 5)
+        #expect(answers.entries.allSatisfy { if case .success = $0 { true } else { false } })
+    }
+
     @Test("A target queue that its owner lets go of with 1,000 commands pending runs them first")
     func queueReleased() throws {
         let ran = Log<Int>()
