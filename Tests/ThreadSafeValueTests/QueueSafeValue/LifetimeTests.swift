@@ -119,9 +119,9 @@ struct LifetimeTests {
                 let late = DispatchQueue(label: "late")
                 late.suspend()
                 let group = DispatchGroup()
-                func submit(to queue: DispatchQueue, of value: QueueSafeValue<Counted>, first: @escaping @Sendable () -> Void) {
+                func submit(_ commands: AsyncCommands<Counted>, first: @escaping @Sendable () -> Void) {
                     group.enter()
-                    value.async(performIn: queue).lowestPriority.get { result in
+                    commands.get { result in
                         first()
                         answers.add(result.map { $0.id })
                         group.leave()
@@ -131,8 +131,12 @@ struct LifetimeTests {
                 // one; the first of these lets the late one go on.
                 do {
                     let value = QueueSafeValue(value: Counted(round, tally: values))
-                    submit(to: late, of: value) {}
-                    for queue in others { submit(to: queue, of: value) { if queue === others[0] { late.resume() } } }
+                    submit(value.async(performIn: late).lowestPriority) {}
+                    for queue in others {
+                        submit(value.async(performIn: queue).lowestPriority) {
+                            if queue === others[0] { late.resume() }
+                        }
+                    }
                 }
                 group.wait()
             }
