@@ -44,8 +44,8 @@ extension QueueReference {
     /// Calls `body` with the turn and the line of the queue, unless that has gone. Its `deinit` may have begun, and
     /// waits until `body` returns.
     ///
-    /// So `body` must take no reference to the queue, which the `deinit` would not see, and which might be the last
-    /// when it goes away: under the lock.
+    /// So `body` takes no reference to the queue, but those of blocks that it dispatches: the `deinit` would not see
+    /// it, and it might be the last when it goes away, which is under the lock.
     ///
     /// - Returns: What `body` returned, or `nil` if the queue has gone.
     func withTurns<Answer>(_ body: (TurnQueue) -> Answer) -> Answer? {

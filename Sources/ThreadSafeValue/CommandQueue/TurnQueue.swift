@@ -111,7 +111,8 @@ extension TurnQueue {
     /// all that lets go of these.
     ///
     /// Under the lock: as soon as that is free, a lane whose block is on its way counts as what keeps the queue, and
-    /// the last of the others may go.
+    /// the last of the others may go. Until then none can go, so the `deinit` has not begun: something waits, the value
+    /// is not suspended, and what keeps the queue then needs the lock to go.
     private func keepOwner(for effects: borrowing WaiterQueue.Effects) {
         if effects.dispatch == nil, effects.probes.isEmpty { return }
         let blocks = effects.probes.count + (effects.dispatch == nil ? 0 : 1)

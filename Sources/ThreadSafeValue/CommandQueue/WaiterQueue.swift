@@ -323,7 +323,7 @@ extension WaiterQueue {
 
 extension WaiterQueue {
     /// A newcomer has found that the deadline of the front is over.
-    mutating func endBarging() {
+    package mutating func endBarging() {
         if let front { lastBargedPast = unsafe max(lastBargedPast, front.arrival) }
     }
 }

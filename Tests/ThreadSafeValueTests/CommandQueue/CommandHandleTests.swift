@@ -70,6 +70,30 @@ struct CommandHandleTests {
         #expect(!handle.cancel())
     }
 
+    @Test func `A command that runs has started, says its handle inside it, and those behind it wait`() throws {
+        let count = 4
+        let states = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let (handles, states) = (Protected([CommandHandle]()), Protected([[CommandHandle.State]]()))
+            let blocker = Blocker(value)
+            for _ in 0..<count {
+                let handle = value.async(performIn: queue).lowestPriority.set { _ in
+                    let now = handles.wrappedValue.map(\.state)
+                    states.append(now)
+                }
+                handles.append(handle)
+            }
+            // Nothing else waits, so the block may begin all but the first without the lock of the line.
+            blocker.end()
+            states.wait(until: { $0.count == count })
+            return states.wrappedValue
+        }
+        let expected = (1...count).map { started in
+            (0..<count).map { index -> CommandHandle.State in index < started ? .started : .waiting }
+        }
+        #expect(states == expected)
+    }
+
     @Test func `A command that was handed over to run, but did not begin, is cancelled too`() {
         let value = QueueSafeValue(value: 0)
         let isRunning = DispatchSemaphore(value: 0)

@@ -187,6 +187,19 @@ struct WaiterQueueTests {
         waiters.remove(thread)
     }
 
+    @Test("When a newcomer has found that the front's time is over, nobody barges past that, but past the next one")
+    func bargingEnds() {
+        var waiters = WaiterQueue(policy: HandoffPolicy())
+        let commands = (0..<2).map { _ in PendingCommand(of: Parker()) }
+        waiters.append(commands[0])
+        waiters.endBarging()
+        waiters.append(commands[1])
+        #expect(!waiters.bargingDeadline.allows(.lowest, at: 0))
+        waiters.remove(commands[0])
+        #expect(waiters.bargingDeadline.allows(.lowest, at: 0))
+        waiters.remove(commands[1])
+    }
+
     @Test("Newcomers barge for longer the more threads wait, whatever waits for target queues", arguments: 0..<5)
     func bargingTime(threads: Int) {
         var policy = HandoffPolicy()
