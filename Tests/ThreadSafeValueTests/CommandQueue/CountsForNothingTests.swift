@@ -46,6 +46,38 @@ struct CountsForNothingTests {
         #expect(states == Array(repeating: .waiting, count: 10))
     }
 
+    /// The block begins the second command without the lock of the line, as nothing else waits.
+    @Test("Neither is one that has begun")
+    func begun() throws {
+        let answers = try inTime {
+            let value = QueueSafeValue(value: 0, pendingCommandLimit: 2)
+            let queue = DispatchQueue(label: "target")
+            let answers = Log<Result<Void, QueueSafeValueError>>()
+            let group = DispatchGroup()
+            let blocker = Blocker(value)
+            group.enter()
+            value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+            value.async(performIn: queue).lowestPriority.set {
+                $0 += 1
+                for _ in 0..<3 {
+                    group.enter()
+                    value.async(performIn: queue).lowestPriority.set {
+                        $0 += 1
+                    } completion: { answer in
+                        answers.add(answer.map { _ in })
+                        group.leave()
+                    }
+                }
+                group.leave()
+            }
+            blocker.end()
+            group.wait()
+            return answers.entries
+        }
+        #expect(answers.count { (try? $0.get()) != nil } == 2)
+        #expect(answers.count { if case .failure(.commandQueueFull) = $0 { true } else { false } } == 1)
+    }
+
     /// The queue of the cancelled commands is suspended: who waits for it waits for 5 ms at least. The least of several
     /// times, as a busy machine only makes them longer.
     @Test("The turn is kept for none of them")
