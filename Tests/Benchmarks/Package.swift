@@ -44,3 +44,8 @@ for target in package.targets where target.name != "CMachine" {
         .treatAllWarnings(as: .error),
     ]
 }
+
+// Forms whose machine code is the same stay apart: merged, all but one would begin with a jump that programs do not have.
+package.targets.first { $0.name == "Members" }?.swiftSettings?.append(
+    .unsafeFlags(["-Xfrontend", "-disable-llvm-merge-functions-pass"], .when(configuration: .release))
+)

@@ -21,15 +21,27 @@ public struct CommandHandle: Sendable {
         case refused
     }
 
-    private let accepted: Accepted?
+    @usableFromInline
+    let accepted: Accepted?
 
+    @usableFromInline
     struct Accepted: Sendable {
+        @usableFromInline
         let command: PendingCommand
+        @usableFromInline
         let reference: QueueReference
+
+        @inlinable
+        init(command: PendingCommand, reference: QueueReference) {
+            self.command = command
+            self.reference = reference
+        }
     }
 
-    init(_ accepted: Accepted) {
-        self.accepted = accepted
+    /// The handle of a command that was accepted.
+    @inlinable
+    init<Value>(_ command: PendingCommand, of queue: CommandQueue<Value>) {
+        accepted = unsafe Accepted(command: command, reference: queue.storage.word(3).object().unsafelyUnwrapped)
     }
 
     private init() {

@@ -80,7 +80,7 @@ extension CommandQueue {
     @inlinable
     @_transparent
     func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
-        if !word.exchangeReleasing(holder, for: TurnWord.idle) { storage.turns.giveTurnBack(afterChange: isChange) }
+        if !word.exchangeReleasing(holder, for: TurnWord.idle) { giveTurnBackSlowly(afterChange: isChange) }
         // The word is an address, which alone keeps nothing alive.
         _fixLifetime(self)
     }
@@ -151,8 +151,16 @@ extension CommandQueue {
     ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @inlinable
+    @inline(never)
     func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         withTurnQueue { $0.takeTurn(priority, timeout) }
+    }
+
+    /// Gives back a turn for which somebody waits, or that of a value that somebody listens to.
+    @inlinable
+    @inline(never)
+    func giveTurnBackSlowly(afterChange isChange: Bool) {
+        withTurnQueue { $0.giveTurnBack(afterChange: isChange) }
     }
 
     func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
@@ -174,7 +182,7 @@ extension CommandQueue {
         in target: DispatchQueue,
         evenIfFull: Bool = false,
         work: consuming @escaping PendingCommand.Work
-    ) -> Result<CommandHandle, QueueSafeValueError> {
+    ) -> PendingCommand? {
         defer { withExtendedLifetime(storage) {} }
         return storage.turns.submit(priority, in: target, evenIfFull: evenIfFull, work: work)
     }
@@ -293,6 +301,7 @@ extension CommandQueueStorage {
 
     var listeners: AtomicWord { word(4) }
 
+    @inlinable
     func word(_ index: Int) -> AtomicWord {
         unsafe CommandQueueState.word(index, of: BufferAddress(of: self).elements)
     }

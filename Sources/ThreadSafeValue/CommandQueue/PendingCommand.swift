@@ -125,7 +125,7 @@ extension PendingCommand {
     }
 
     /// The thread of a `wait` command, as the holder of a turn.
-    package var thread: UInt64? { parker.map { WaitGraph.holder(of: $0.thread) } }
+    package var thread: UInt64? { parker?.thread }
 
     /// The lane or the thread that takes the turn for the command, as a number.
     var successorIdentity: UInt {

@@ -45,7 +45,12 @@ extension TurnQueue {
 
     /// What handles and timers keep instead of the owner.
     func weakReference() -> QueueReference {
-        unsafe CommandQueueState.word(3, of: state).object { QueueReference(to: owner) }
+        makeReference()
+        return unsafe CommandQueueState.word(3, of: state).object().unsafelyUnwrapped
+    }
+
+    func makeReference() {
+        unsafe CommandQueueState.word(3, of: state).makeObject { QueueReference(to: owner) }
     }
 
     func state(of command: PendingCommand) -> PendingCommand.State {
@@ -92,7 +97,7 @@ extension TurnQueue {
             let answer = change(&waiters, &effects)
             if !effects.changesNothing {
                 publish(&waiters, &effects)
-                keepOwner(for: effects)
+                keepOwner(for: &effects)
             }
             return answer
         }
@@ -113,7 +118,9 @@ extension TurnQueue {
     /// Under the lock: as soon as that is free, a lane whose block is on its way counts as what keeps the queue, and
     /// the last of the others may go. Until then none can go, so the `deinit` has not begun: something waits, the value
     /// is not suspended, and what keeps the queue then needs the lock to go.
-    private func keepOwner(for effects: borrowing WaiterQueue.Effects) {
+    ///
+    /// - Parameter effects: Not changed; of what is borrowed, the compiler counts each reference.
+    private func keepOwner(for effects: inout WaiterQueue.Effects) {
         if effects.dispatch == nil, effects.probes.isEmpty { return }
         let blocks = effects.probes.count + (effects.dispatch == nil ? 0 : 1)
         let owner = unsafe Unmanaged<AnyObject>.passUnretained(owner)

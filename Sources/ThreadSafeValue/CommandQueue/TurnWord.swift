@@ -5,12 +5,14 @@
 /// What the one atomic word of a command queue says. A pure value: `TurnQueue` reads and exchanges it.
 ///
 /// ```
-/// 63 … 8  holder     who has the turn: a thread, `detached`, a `TaskBody`, or 0 when the turn is free
-/// 5       observed   somebody listens to changes: whoever gives the turn back tells
-/// 4       suspended  nobody takes the turn, free or not
-/// 3       successor  the successor is chosen and on its way to take the turn: a release need wake nobody
-/// 2 … 0   waiting    the highest priority that waits in line, 0 when nobody does
+/// 63, 55 … 4  holder     who has the turn: a thread, `detached`, a `TaskBody`, or 0 when the turn is free
+/// 57          observed   somebody listens to changes: whoever gives the turn back tells
+/// 56          suspended  nobody takes the turn, free or not
+/// 3           successor  the successor is chosen and on its way to take the turn: a release need wake nobody
+/// 2 … 0       waiting    the highest priority that waits in line, 0 when nobody does
 /// ```
+///
+/// The holder stands where the bits of a thread's identity do, so that the fast path does not move them.
 ///
 /// The holder is set by whoever takes the turn and cleared by whoever has it, with no lock. The other bits are the
 /// summary of the `WaiterQueue` and change under its lock only.
@@ -35,21 +37,17 @@ extension TurnWord {
 
     /// The holder of a manual command whose closure has returned: no thread, until its `done` is called.
     @inlinable
-    static var detached: UInt64 { 1 << 8 }
+    static var detached: UInt64 { 1 << 4 }
 
     /// The calling thread, as a holder. It is also the whole word of a turn that this thread has alone.
     @inlinable
     @_transparent
-    static var currentThread: UInt64 {
-        // Four low bits are zero in an identity, eight high ones too: shifted, it leaves eight low bits for the rest.
-        currentThreadIdentity() << 4
-    }
+    static var currentThread: UInt64 { currentThreadIdentity() }
 
     private static var waitingMask: UInt64 { 0b111 }
     private static var successorBit: UInt64 { 1 << 3 }
-    private static var suspendedBit: UInt64 { 1 << 4 }
-    private static var observedBit: UInt64 { 1 << 5 }
-    private static var lowBits: UInt64 { (1 << 8) - 1 }
+    private static var suspendedBit: UInt64 { 1 << 56 }
+    private static var observedBit: UInt64 { 1 << 57 }
 
     init(holder: UInt64, waiting: UInt64, hasSuccessor: Bool, isSuspended: Bool, isObserved: Bool) {
         bits =
@@ -59,10 +57,10 @@ extension TurnWord {
 
     /// The same word with another holder.
     func held(by holder: UInt64) -> TurnWord {
-        TurnWord(bits: holder | (bits & Self.lowBits))
+        TurnWord(bits: holder | (bits & ~TaskBody.holders))
     }
 
-    var holder: UInt64 { bits & ~Self.lowBits }
+    var holder: UInt64 { bits & TaskBody.holders }
 
     var isFree: Bool { holder == 0 }
 

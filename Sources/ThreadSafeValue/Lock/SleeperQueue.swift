@@ -63,7 +63,7 @@ extension SleeperQueue {
     /// Sleeps until the thread has the lock, unless that would be for ever.
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type) -> Bool {
         let resource = WaitGraph.Resource(kind: .lock, word: word, user: user)
-        let (thread, body) = (WaitGraph.holder(of: sleeper.thread), TaskBody.current)
+        let (thread, body) = (sleeper.thread, TaskBody.current)
         let circle = WaitGraph.shared.begin(for: resource, thread: thread, body: body)
         if let circle { LockMistake.failCircle(circle) }
         defer { WaitGraph.shared.end(for: resource, thread: thread, body: body) }

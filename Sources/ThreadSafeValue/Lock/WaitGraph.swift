@@ -65,24 +65,12 @@ extension WaitGraph {
     }
 }
 
-extension WaitGraph {
-    /// A thread as a holder, in the form that turns have, in which async bodies differ from threads.
-    static func holder(of thread: UInt64) -> UInt64 { thread << 4 }
-}
-
 // The word is atomic, and whoever waits for it keeps what it belongs to.
 extension WaitGraph.Resource: @unchecked Sendable {}
 
 extension WaitGraph.Resource {
     /// The thread or async body that has it, or zero.
-    var holder: UInt64 {
-        let bits = word.load()
-        // Below the holder stands what is about those who wait: in four bits of a lock, in eight of a turn.
-        return switch kind {
-        case .lock: WaitGraph.holder(of: bits & ~0xF)
-        case .turn: bits & ~0xFF
-        }
-    }
+    var holder: UInt64 { word.load() & TaskBody.holders }
 
     /// How a message names it.
     var name: String {

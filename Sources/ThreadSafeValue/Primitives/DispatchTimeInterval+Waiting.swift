@@ -2,13 +2,13 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// Public, for inlinable code; the member itself is not.
+// Public, for inlinable code: where the interval is a literal, the compiler computes this. The member is not.
 public import Dispatch
 
 extension DispatchTimeInterval {
     /// The interval as nanoseconds to wait: 0 for what is negative, `.max` for what is for ever or cannot be told from
     /// it.
-    @usableFromInline
+    @inlinable
     package var waitingNanoseconds: UInt64 {
         let (amount, unit): (Int, UInt64) =
             switch self {

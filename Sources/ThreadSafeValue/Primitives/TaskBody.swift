@@ -25,12 +25,15 @@ extension TaskBody {
     /// What the holders of all async bodies have, and no thread has.
     static var flag: UInt64 { 1 << 63 }
 
-    /// The body as the holder of a turn: a number that no other living body or thread has, whose eight lowest bits are
-    /// zero.
-    ///
-    /// The address, without its eight highest bits: where they differ, they are a tag of the memory.
+    /// The bits of a word in which its holder stands: the identity of a thread, or a body.
+    static var holders: UInt64 { flag | addresses }
+
+    /// The bits of an address that tell objects apart. Where the highest eight differ, they are a tag of the memory.
+    private static var addresses: UInt64 { 0x00FF_FFFF_FFFF_FFF0 }
+
+    /// The body as the holder of a turn: a number that no other living body or thread has.
     var holder: UInt64 {
-        Self.flag | UInt64(UInt(bitPattern: ObjectIdentifier(self))) << 8
+        Self.flag | UInt64(UInt(bitPattern: ObjectIdentifier(self))) & Self.addresses
     }
 
     @TaskLocal private static var innermost: TaskBody?

@@ -64,7 +64,7 @@ extension CommandQueue {
             return tell()
         }
         let (listeners, reference) = (listeners, storage.turns.weakReference())
-        let answer = submit(.highest, in: .global(), evenIfFull: true) { turn in
+        let command = submit(.highest, in: .global(), evenIfFull: true) { turn in
             switch turn {
             case .success(let storage):
                 let value = unsafe CommandQueue<Value>(of: storage).value
@@ -79,11 +79,12 @@ extension CommandQueue {
                 }
             }
         }
-        guard case .success(let command) = answer else { return }
+        guard let command else { return }
+        let handle = CommandHandle(command, of: self)
         listeners.ifRemoved(listener) {
-            command.state == .waiting
+            handle.state == .waiting
         } cancel: {
-            command.cancel()
+            handle.cancel()
         }
     }
 }

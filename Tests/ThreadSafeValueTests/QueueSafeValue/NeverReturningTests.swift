@@ -29,12 +29,14 @@ private func setMemoryOption(_ option: Int32, _ value: Int32) -> Int32
 #endif
 
 enum MainLoop: CaseIterable, Codable, Sendable {
-    case setsValue, setsManually
+    case setsValue, setsManually, submits, submitsManually
 
     fileprivate func run() -> Never {
         switch self {
         case .setsValue: loopThatSets()
         case .setsManually: loopThatSetsManually()
+        case .submits: loopThatSubmits()
+        case .submitsManually: loopThatSubmitsManually()
         }
     }
 }
@@ -71,6 +73,51 @@ func loopThatSetsManually() -> Never {
                 items.append(LoopItem(number))
                 done()
             }
+        }
+        if let same = other.wrappedValue, (try? same.wait.lowestPriority.get().get().count) == nil { print("lost") }
+    }
+    print("end")
+    exit(0)
+}
+
+@inline(never)
+func loopThatSubmits() -> Never {
+    let queue = DispatchQueue(label: "submits")
+    for _ in 0..<5_000 {
+        let value = LoopValue(value: [])
+        let other = Protected<LoopValue?>(nil)
+        other.wrappedValue = value
+        for number in 0..<5 {
+            value.async(performIn: queue).lowestPriority.set(newValue: [LoopItem(number)])
+            value.async(performIn: queue).lowestPriority.set { $0.append(LoopItem(number)) }
+            value.async(performIn: queue).lowestPriority.get { if (try? $0.get().count) == nil { print("lost") } }
+        }
+        if let same = other.wrappedValue, (try? same.wait.lowestPriority.get().get().count) == nil { print("lost") }
+    }
+    print("end")
+    exit(0)
+}
+
+@inline(never)
+func loopThatSubmitsManually() -> Never {
+    let queue = DispatchQueue(label: "submits manually")
+    for _ in 0..<5_000 {
+        let value = LoopValue(value: [])
+        let other = Protected<LoopValue?>(nil)
+        other.wrappedValue = value
+        for number in 0..<5 {
+            value.async(performIn: queue).lowestPriority.set { items, done in
+                items.append(LoopItem(number))
+                done()
+            }
+            let handle = value.async(performIn: queue).lowestPriority.set(
+                { items, done in
+                    items.append(LoopItem(number))
+                    done()
+                },
+                completion: { if (try? $0.get().count) == nil { print("lost") } }
+            )
+            if handle.state == .cancelled { print("lost") }
         }
         if let same = other.wrappedValue, (try? same.wait.lowestPriority.get().get().count) == nil { print("lost") }
     }

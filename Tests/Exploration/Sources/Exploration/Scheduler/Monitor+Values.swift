@@ -95,8 +95,8 @@ extension Monitor {
         for _ in watched {
             let holder = unsafe TurnWord(bits: watched[value].word.pointee.bits).holder
             if holder == TurnWord.currentThread { return value != command.value }
-            guard let thread = world.threads.first(where: { $0.holder == holder }), let index = thread.notes.waits.last,
-                notes[index].phase == .inLine, notes[index].command.timeout == .max
+            guard let thread = world.threads.first(where: { $0.identity == holder }),
+                let index = thread.notes.waits.last, notes[index].phase == .inLine, notes[index].command.timeout == .max
             else { return false }
             value = notes[index].command.value
         }
@@ -119,14 +119,9 @@ extension Monitor {
     }
 }
 
-extension VirtualThread {
-    /// The thread as the holder of a turn.
-    fileprivate var holder: UInt64 { identity << 4 }
-}
-
 extension TurnWord {
     fileprivate var text: String {
-        "(holder \(String(holder >> 8, radix: 16)), waiting \(waiting)\(hasSuccessor ? ", successor" : "")"
+        "(holder \(String(holder >> 4, radix: 16)), waiting \(waiting)\(hasSuccessor ? ", successor" : "")"
             + "\(isSuspended ? ", suspended" : "")\(isObserved ? ", observed" : ""))"
     }
 }
