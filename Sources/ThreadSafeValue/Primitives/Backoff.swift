@@ -5,7 +5,9 @@
 /// The pauses of a thread that looks several times for something that another thread is about to do.
 ///
 /// They grow, because each look takes the word out of the other processor's cache: with 2 threads a command took 0.6
-/// times as long as with equal ones. The thread never yields the processor: it would not know when it runs again.
+/// times as long as with equal ones. And the first is short: with one of 8, two threads that do nothing else were 1.5
+/// times as fast, but those that collide now and then, and hold the value for 60 to 300 ns, up to 1.15 times as slow.
+/// The thread never yields the processor: it would not know when it runs again.
 struct Backoff {
     private var spins: Int
     private var length = 1

@@ -65,7 +65,9 @@ extension MainActorCommands {
     @discardableResult
     public func get(
         _ commandClosure:
-            @escaping @MainActor (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void,
+            @escaping @MainActor (
+                Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure
+            ) -> Void,
         completion: (@MainActor (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
         commands.get(
