@@ -41,7 +41,9 @@ public struct CommandHandle: Sendable {
     /// The handle of a command that was accepted.
     @inlinable
     init<Value>(_ command: PendingCommand, of queue: CommandQueue<Value>) {
-        accepted = unsafe Accepted(command: command, reference: queue.storage.word(3).object().unsafelyUnwrapped)
+        accepted = withExtendedLifetime(queue.storage) {
+            unsafe Accepted(command: command, reference: queue.storage.word(3).object().unsafelyUnwrapped)
+        }
     }
 
     private init() {

@@ -100,14 +100,14 @@ extension AsyncCommands {
             ) -> Void,
         completion: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
-        let refuse = { @Sendable (result: Result<CurrentValue, QueueSafeValueError>) in
-            commandClosure(result, {})
-            completion?(result)
-        }
-        let command = submitManually(isChange: false, orFail: refuse, completion) { value, done in
-            commandClosure(.success(value), done)
-        }
-        return handle(of: command, orFail: refuse)
+        submitManually(
+            isChange: false,
+            orFail: { result in
+                commandClosure(result, {})
+                completion?(result)
+            },
+            completion
+        ) { value, done in commandClosure(.success(value), done) }
     }
 
     /// Replaces the value.
@@ -211,57 +211,49 @@ extension AsyncCommands {
     ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command.
     @inlinable
+    @inline(never)
     @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle {
-        let command = submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
-        return handle(of: command, orFail: commandClosure)
+        submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
     }
 }
 
 extension AsyncCommands {
     /// Submits a command, as one closure and one allocation.
+    ///
+    /// The handle is made in the caller's own code: where nobody uses it, the compiler makes none, and counts no
+    /// reference of what the handles of all commands share.
     @inlinable
     func submit<Answer>(
         orFail refuse: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?,
         _ work: consuming @escaping PendingCommand.Work
     ) -> CommandHandle {
-        handle(of: schedule.queue.submit(priority, in: schedule.target, work: work), orFail: refuse)
+        guard let command = schedule.queue.submit(priority, in: schedule.target, work: work) else {
+            return fail(.commandQueueFull, refuse)
+        }
+        return CommandHandle(command, of: schedule.queue)
     }
 
     /// Submits a command that has the turn until it is completed.
     @inlinable
-    @inline(never)
     func submitManually(
         isChange: Bool,
         orFail refuse: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ body: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
-    ) -> PendingCommand? {
+    ) -> CommandHandle {
         // Without a completion the command counts no reference to its queue.
         let target = completion == nil ? nil : schedule.target
-        return schedule.queue.submit(priority, in: schedule.target) { turn in
+        return submit(orFail: refuse) { turn in
             switch turn {
             case .success(let storage):
                 CommandQueue(of: storage).runManually(isChange: isChange, body, completion: completion, on: target)
             case .failure(let error): .refused(error, refuse)
             }
         }
-    }
-
-    /// The handle of a command that was submitted, or what reports on the target queue that it was not accepted.
-    ///
-    /// Made in the caller's own code: where nobody uses the handle, the compiler makes none, and counts no reference of
-    /// what the handles of all commands share.
-    @inlinable
-    func handle<Answer>(
-        of command: PendingCommand?,
-        orFail refuse: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?
-    ) -> CommandHandle {
-        if let command { return CommandHandle(command, of: schedule.queue) }
-        return fail(.commandQueueFull, refuse)
     }
 
     /// Reports on the target queue that a command was not accepted.
