@@ -21,29 +21,15 @@ public struct CommandHandle: Sendable {
         case refused
     }
 
-    @usableFromInline
-    let accepted: Accepted?
+    private let accepted: Accepted?
 
-    @usableFromInline
     struct Accepted: Sendable {
-        @usableFromInline
         let command: PendingCommand
-        @usableFromInline
         let reference: QueueReference
-
-        @inlinable
-        init(command: PendingCommand, reference: QueueReference) {
-            self.command = command
-            self.reference = reference
-        }
     }
 
-    /// The handle of a command that was accepted.
-    @inlinable
-    init<Value>(_ command: PendingCommand, of queue: CommandQueue<Value>) {
-        accepted = withExtendedLifetime(queue.storage) {
-            unsafe Accepted(command: command, reference: queue.storage.word(3).object().unsafelyUnwrapped)
-        }
+    init(_ accepted: Accepted) {
+        self.accepted = accepted
     }
 
     private init() {

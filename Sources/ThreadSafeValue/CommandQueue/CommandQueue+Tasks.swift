@@ -177,15 +177,15 @@ extension CommandQueue where Value: Sendable {
         work: @escaping PendingCommand.Work
     ) {
         let timer = deadline == .never ? nil : TimerThreads.timeouts.set(deadline.time, for: submission)
-        let command = submit(priority, in: awaitedTarget) { turn in
+        let answer = submit(priority, in: awaitedTarget) { turn in
             if let timer { TimerThreads.timeouts.remove(timer) }
             return work(turn)
         }
-        if let command {
-            submission.attach(CommandHandle(command, of: self))
-        } else {
+        switch answer {
+        case .success(let command): submission.attach(command)
+        case .failure(let failure):
             if let timer { TimerThreads.timeouts.remove(timer) }
-            _ = work(.failure(.commandQueueFull))
+            _ = work(.failure(failure))
         }
     }
 }

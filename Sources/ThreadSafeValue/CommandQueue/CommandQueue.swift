@@ -182,7 +182,7 @@ extension CommandQueue {
         in target: DispatchQueue,
         evenIfFull: Bool = false,
         work: consuming @escaping PendingCommand.Work
-    ) -> PendingCommand? {
+    ) -> Result<CommandHandle, QueueSafeValueError> {
         defer { withExtendedLifetime(storage) {} }
         return storage.turns.submit(priority, in: target, evenIfFull: evenIfFull, work: work)
     }
@@ -301,7 +301,6 @@ extension CommandQueueStorage {
 
     var listeners: AtomicWord { word(4) }
 
-    @inlinable
     func word(_ index: Int) -> AtomicWord {
         unsafe CommandQueueState.word(index, of: BufferAddress(of: self).elements)
     }

@@ -14,15 +14,14 @@ extension TurnQueue {
     ///   - target: The queue where the command runs.
     ///   - evenIfFull: Whether the bound of the value does not count.
     ///   - work: What to run there, once the command has the turn.
-    /// - Returns: The command; `nil` if none is accepted, as too many wait: then `work` is never called. A handle of it
-    ///   has what it needs: `CommandQueueState.reference`.
+    /// - Returns: The command that was accepted, or why none was; then `work` is never called.
     @usableFromInline
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
         evenIfFull: Bool = false,
         work: consuming @escaping PendingCommand.Work
-    ) -> PendingCommand? {
+    ) -> Result<CommandHandle, QueueSafeValueError> {
         let command = PendingCommand(priority, work: work)
         let submitter = Submitter.currentBits
         let isAccepted = update(revokesGrant: false) { waiters, effects in
@@ -33,9 +32,8 @@ extension TurnQueue {
             if waiters.submitters & submitter != submitter { setSubmitters(waiters.submitters | submitter, &waiters) }
             return true
         }
-        if !isAccepted { return nil }
-        makeReference()
-        return command
+        if !isAccepted { return .failure(.commandQueueFull) }
+        return .success(CommandHandle(.init(command: command, reference: weakReference())))
     }
 
     /// Takes a command out of its lane, unless it has begun.

@@ -45,12 +45,7 @@ extension TurnQueue {
 
     /// What handles and timers keep instead of the owner.
     func weakReference() -> QueueReference {
-        makeReference()
-        return unsafe CommandQueueState.word(3, of: state).object().unsafelyUnwrapped
-    }
-
-    func makeReference() {
-        unsafe CommandQueueState.word(3, of: state).makeObject { QueueReference(to: owner) }
+        unsafe CommandQueueState.word(3, of: state).object { QueueReference(to: owner) }
     }
 
     func state(of command: PendingCommand) -> PendingCommand.State {

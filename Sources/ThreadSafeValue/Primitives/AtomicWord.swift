@@ -42,7 +42,6 @@ extension AtomicWord {
 
     /// The word as it is now; what was written before the word was released is visible.
     @inlinable
-    @_transparent
     func loadAcquiring() -> UInt64 {
         unsafe catomic_word_load_acquire(storage)
     }
@@ -76,17 +75,16 @@ extension AtomicWord {
 
 // A word may keep an object alive, whose address it holds from the first use on.
 extension AtomicWord {
-    /// Makes the object that the word keeps, if there is none.
-    func makeObject<Object: AnyObject>(_ make: () -> Object) {
-        if load() != 0 { return }
-        let made = unsafe Unmanaged.passRetained(make())
-        // Another thread may be faster.
-        if unsafe !exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) { unsafe made.release() }
-    }
-
     /// The object that the word keeps; whoever needs it first makes it.
     func object<Object: AnyObject>(orMake make: () -> Object) -> Object {
-        makeObject(make)
+        if load() == 0 {
+            let made = unsafe Unmanaged.passRetained(make())
+            if unsafe exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) {
+                return unsafe made.takeUnretainedValue()
+            }
+            // Another thread was faster.
+            unsafe made.release()
+        }
         return unsafe object().unsafelyUnwrapped
     }
 

@@ -223,18 +223,15 @@ extension AsyncCommands {
 
 extension AsyncCommands {
     /// Submits a command, as one closure and one allocation.
-    ///
-    /// The handle is made in the caller's own code: where nobody uses it, the compiler makes none, and counts no
-    /// reference of what the handles of all commands share.
     @inlinable
     func submit<Answer>(
-        orFail refuse: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?,
+        orFail tell: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?,
         _ work: consuming @escaping PendingCommand.Work
     ) -> CommandHandle {
-        guard let command = schedule.queue.submit(priority, in: schedule.target, work: work) else {
-            return fail(.commandQueueFull, refuse)
+        switch schedule.queue.submit(priority, in: schedule.target, work: work) {
+        case .success(let handle): return handle
+        case .failure(let error): return fail(error, tell)
         }
-        return CommandHandle(command, of: schedule.queue)
     }
 
     /// Submits a command that has the turn until it is completed.

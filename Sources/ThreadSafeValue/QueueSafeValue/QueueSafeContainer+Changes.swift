@@ -64,7 +64,7 @@ extension CommandQueue {
             return tell()
         }
         let (listeners, reference) = (listeners, storage.turns.weakReference())
-        let command = submit(.highest, in: .global(), evenIfFull: true) { turn in
+        let answer = submit(.highest, in: .global(), evenIfFull: true) { turn in
             switch turn {
             case .success(let storage):
                 let value = unsafe CommandQueue<Value>(of: storage).value
@@ -79,12 +79,11 @@ extension CommandQueue {
                 }
             }
         }
-        guard let command else { return }
-        let handle = CommandHandle(command, of: self)
+        guard case .success(let command) = answer else { return }
         listeners.ifRemoved(listener) {
-            handle.state == .waiting
+            command.state == .waiting
         } cancel: {
-            handle.cancel()
+            command.cancel()
         }
     }
 }

@@ -87,18 +87,13 @@ extension AtomicWord {
 // A word may keep an object. It is made once, and what it is made from does not change, so it makes no difference when.
 extension AtomicWord {
     @inline(never)
-    func makeObject<Object: AnyObject>(_ make: () -> Object) {
-        if unsafe pointer != nil { return }
-        unsafe storage.pointee.bits = UInt64(UInt(bitPattern: Unmanaged.passRetained(make()).toOpaque()))
-    }
-
-    @inline(never)
     func object<Object: AnyObject>(orMake make: () -> Object) -> Object {
-        makeObject(make)
-        return object()!
+        if let object: Object = object() { return object }
+        let made = make()
+        unsafe storage.pointee.bits = UInt64(UInt(bitPattern: Unmanaged.passRetained(made).toOpaque()))
+        return made
     }
 
-    @usableFromInline
     @inline(never)
     func object<Object: AnyObject>() -> Object? {
         unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
