@@ -2,6 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Foundation
 import Testing
 
 @testable import ThreadSafeValue
@@ -193,6 +194,44 @@ struct MixedCircleTests {
             }
         }
     }
+
+    @Test("An async body that has awaited a submitted command is in no circle any more")
+    func awaited() async throws {
+        let (first, second) = (QueueSafeValue(value: Fourth()), QueueSafeValue(value: Fifth()))
+        let (isHeld, mayEnd) = (Door(), Door())
+        let holder = RunningThread {
+            second.wait.lowestPriority.set { _ in
+                isHeld.open()
+                mayEnd.waitUntilOpen()
+            }
+        }
+        try await onThreadOfItsOwn { isHeld.waitUntilOpen() }
+        let answers = Log<Result<Fourth, QueueSafeValueError>>()
+        let ender = RunningThread {
+            waitUntilThreadsWait(for: Fifth.self)
+            mayEnd.open()
+        }
+        await OwnThreads.run {
+            await first.async.lowestPriority.set { (_: inout Fourth) async in
+                _ = await second.async.lowestPriority.submit { $0.changes += 1 }.value
+                // Now something that has the second value waits for the first.
+                try? await onThreadOfItsOwn {
+                    Thread {
+                        second.wait.lowestPriority.set { _ in
+                            answers.add(first.wait.lowestPriority.set { $0.changes += 1 })
+                        }
+                    }.start()
+                    try poll(seconds: 60, "a thread waits") {
+                        aThreadWaits(for: Fourth.self) || !answers.entries.isEmpty
+                    }
+                }
+            }
+        }.value
+        holder.join()
+        ender.join()
+        try await onThreadOfItsOwn { try poll(seconds: 60, "an answer") { !answers.entries.isEmpty } }
+        #expect(answers.entries == [.success(Fourth(changes: 1))])
+    }
 }
 
 // The graph of waits has those of other tests too, and knows what is waited for by its type. So no two tests in one
@@ -207,6 +246,14 @@ private struct Second: Equatable, Sendable {
 }
 
 private struct Third: Equatable, Sendable {
+    var changes = 0
+}
+
+private struct Fourth: Equatable, Sendable {
+    var changes = 0
+}
+
+private struct Fifth: Equatable, Sendable {
     var changes = 0
 }
 

@@ -146,6 +146,20 @@ struct QueueSafeValueChangesTests {
         thread.join()
     }
 
+    @Test("So is the command of a task that found the turn free")
+    func runningInTask() async {
+        let value = QueueSafeValue(value: 0)
+        let changes = Log<ValueChanges<Int>>()
+        await value.async.lowestPriority.set { number in
+            changes.add(value.changes(buffering: .unbounded))
+            number = 1
+        }
+        await value.async.lowestPriority.set { $0 = 2 }
+        var iterator = changes.entries[0].makeAsyncIterator()
+        #expect(await iterator.next() == 1)
+        #expect(await iterator.next() == 2)
+    }
+
     @Test(
         "Several loops hear every change that threads, queues and tasks make, in the one order in which they were made"
     )
