@@ -23,17 +23,21 @@ extension CommandQueue {
         when isMet: (Value) -> Bool,
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
-        if let failure = takeTurn(priority, timeout, when: isMet) { return .failure(failure) }
+        if let failure = waitForTurn(priority, timeout, when: isMet) { return .failure(failure) }
         return runAndGiveTurnBack(of: TurnWord.currentThread, isChange: true, body)
     }
 
     @usableFromInline
-    func takeTurn(_ priority: CommandPriority, _ timeout: UInt64, when isMet: (Value) -> Bool) -> QueueSafeValueError? {
+    func waitForTurn(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        when isMet: (Value) -> Bool
+    ) -> QueueSafeValueError? {
         let deadline = Deadline(after: timeout)
         var observer: ChangeObserver?
         defer { if let observer { listeners.remove(observer) } }
         while true {
-            if let failure = takeTurn(priority, until: deadline) { return failure }
+            if let failure = waitForTurn(priority, until: deadline) { return failure }
             if unsafe isMet(value.pointee) { return nil }
             let waiting = observer ?? ChangeObserver(ThreadWaiter.current.parker)
             observer = waiting

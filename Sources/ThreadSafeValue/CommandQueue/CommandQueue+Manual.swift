@@ -25,7 +25,7 @@ extension CommandQueue {
     ) -> Result<Value, QueueSafeValueError> {
         // Not inlined: `NeverReturningTests` say why.
         let thread = TurnWord.currentThread
-        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurn(priority, timeout) {
+        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
         }
         var ending: Ending?

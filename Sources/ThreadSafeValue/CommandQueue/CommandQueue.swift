@@ -102,7 +102,7 @@ extension CommandQueue {
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
         let thread = TurnWord.currentThread
-        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = takeTurn(priority, timeout) {
+        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
         }
         return runAndGiveTurnBack(of: thread, isChange: isChange, body)
@@ -152,8 +152,8 @@ extension CommandQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @inlinable
     @inline(never)
-    func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        withTurnQueue { $0.takeTurn(priority, timeout) }
+    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        withTurnQueue { $0.waitForTurn(priority, timeout) }
     }
 
     /// Gives back a turn for which somebody waits, or that of a value that somebody listens to.
@@ -163,8 +163,8 @@ extension CommandQueue {
         withTurnQueue { $0.giveTurnBack(afterChange: isChange) }
     }
 
-    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
-        withTurnQueue { $0.takeTurn(priority, until: deadline) }
+    func waitForTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        withTurnQueue { $0.waitForTurn(priority, until: deadline) }
     }
 
     func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {

@@ -231,16 +231,16 @@ extension TurnQueue {
     ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
-    func takeTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         // The clock is asked only if the first looks were in vain, a moment later.
-        takeTurn(priority, waits: timeout > 0, until: Deadline(after: timeout))
+        waitForTurn(priority, waits: timeout > 0, until: Deadline(after: timeout))
     }
 
-    func takeTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
-        takeTurn(priority, waits: deadline != .passed, until: deadline)
+    func waitForTurn(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        waitForTurn(priority, waits: deadline != .passed, until: deadline)
     }
 
-    private func takeTurn(
+    private func waitForTurn(
         _ priority: CommandPriority,
         waits: Bool,
         until deadline: @autoclosure () -> Deadline
@@ -324,11 +324,11 @@ extension TurnQueue {
                 // Only a parked thread is in the graph: one that looks for the turn holds locks for moments, as that
                 // of the line.
                 WaitGraph.shared.end(for: resource, thread: thread, body: body)
-                if takeTurn(woken: command, orLeave: false) { return command.cancellation }
+                if takeTurnInLine(command, orLeave: false) { return command.cancellation }
             }
-            return takeTurn(woken: command, orLeave: true) ? command.cancellation : .circularWait
+            return takeTurnInLine(command, orLeave: true) ? command.cancellation : .circularWait
         }
-        if park(command, until: deadline) || takeTurn(woken: command, orLeave: true) { return command.cancellation }
+        if park(command, until: deadline) || takeTurnInLine(command, orLeave: true) { return command.cancellation }
         return .timedOut
     }
 
@@ -338,7 +338,7 @@ extension TurnQueue {
     private func spin(for command: PendingCommand) -> Bool {
         var backoff = spinning
         while turn.isHeldByThread, backoff.pause() {}
-        return takeTurn(woken: command, orLeave: false)
+        return takeTurnInLine(command, orLeave: false)
     }
 
     /// Parks until the turn is there, or the command is cancelled.
@@ -346,7 +346,7 @@ extension TurnQueue {
     /// - Returns: Whether that is so; `false` when the time is up.
     private func park(_ command: PendingCommand, until deadline: UInt64) -> Bool {
         while command.parker!.park(until: deadline) {
-            if takeTurn(woken: command, orLeave: false) { return true }
+            if takeTurnInLine(command, orLeave: false) { return true }
         }
         return false
     }
@@ -354,7 +354,7 @@ extension TurnQueue {
     /// Takes the turn for a thread that stands in line, if it is next; if not, takes it out of the line if asked to.
     ///
     /// - Returns: Whether it has the turn, or was cancelled.
-    private func takeTurn(woken command: PendingCommand, orLeave leaves: Bool) -> Bool {
+    private func takeTurnInLine(_ command: PendingCommand, orLeave leaves: Bool) -> Bool {
         lookForTurn(leaves ? .none : spinning) { waiters, _, mayLookAgain in
             if !command.isWaiting { return true }
             let isTaken = claimTurn(for: command, in: waiters)

@@ -111,7 +111,7 @@ private func withTurns<Answer>(
     let deadline = Deadline(after: timeout)
     let ordered = queues.sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
     for (index, queue) in ordered.enumerated() {
-        guard let failure = queue.turns.takeTurn(priority, until: deadline) else { continue }
+        guard let failure = queue.turns.waitForTurn(priority, until: deadline) else { continue }
         for taken in ordered[..<index] { taken.turns.giveTurnBack(afterChange: false) }
         return .failure(failure)
     }
