@@ -412,7 +412,7 @@ struct LaneTests {
     @Test(
         "A queue that is known to be slow is waited for among equals until its command has waited for the limit",
         arguments: [
-            [], [.low], [.medium], [.low, .low, .medium], [.low, .low, .low, .low],
+            [], [.low], [.medium], [.low, .medium], [.low, .low, .low, .low],
         ] as [[CommandPriority]],
         [CommandPriority.low, .medium]
     )
@@ -451,10 +451,10 @@ struct LaneTests {
     )
     func passed(first: First) throws {
         var policy = HandoffPolicy.impatient
-        policy.keepingLimit = first == .isYoung ? 600_000_000_000 : 1
+        (policy.keeping, policy.keepingLimit) = (1, first == .isYoung ? 600_000_000_000 : 1)
         var waiters = WaiterQueue(policy: policy)
         let (late, queue) = try waiters.laneThatRuns()
-        late.adapt(to: first == .isInTime ? 0 : 1)
+        late.adapt(to: first == .isInTime ? 1 : 2)
         let thread = PendingCommand(of: Parker())
         thread.reuse(for: .medium)
         if first == .isThread { waiters.append(thread) }
