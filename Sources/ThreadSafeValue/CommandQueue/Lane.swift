@@ -212,37 +212,13 @@ extension Lane {
     }
 
     /// Until when a free turn is kept for the block, given the time.
-    ///
-    /// Among equals until the lane's first command has waited for the limit of `keeping(_:)`, however often others were
-    /// kept for. Otherwise, where commands of several slow queues take turns, each would wait for a block of its own,
-    /// while nobody has the value: with blocks of 30 ms and a command for each of three queues every 20 ms, a thread
-    /// waited for 3 s, and ever more commands. A queue that has lost its place runs all its commands with the next
-    /// block.
-    ///
-    /// - Parameters:
-    ///   - time: The time.
-    ///   - isMostUrgent: Whether its first command is more urgent than all of others that wait.
-    ///   - policy: The bounds.
-    /// - Returns: The time, in nanoseconds.
-    package func deadline(now time: UInt64, isMostUrgent: Bool, _ policy: HandoffPolicy) -> UInt64 {
+    func deadline(now time: UInt64, _ policy: HandoffPolicy) -> UInt64 {
         switch block {
-        case .none: return time &+ keeping(policy)
-        case .dispatched(let start):
-            // Without room for it, what is known of the queue says nothing of when another block makes some.
-            let keeping = blockCount > room ? policy.keeping : keeping(policy)
-            if isMostUrgent { return start &+ keeping }
-            return min(start &+ keeping, max(start &+ policy.keeping, deadlineAmongEquals(policy)))
-        case .present(let start, _): return pause(since: start) &+ policy.keeping
+        case .none: time &+ keeping(policy)
+        // Without room for it, what is known of the queue says nothing of when another block makes some.
+        case .dispatched(let start): start &+ (blockCount > room ? policy.keeping : keeping(policy))
+        case .present(let start, _): pause(since: start) &+ policy.keeping
         }
-    }
-
-    func deadlineAmongEquals(_ policy: HandoffPolicy) -> UInt64 {
-        unsafe (first?.arrival ?? 0) &+ limit(policy)
-    }
-
-    /// Whether the block is not there, and would be late as the latest one was.
-    func isExpectedLate(_ policy: HandoffPolicy) -> Bool {
-        !isPresent && delay > policy.keeping
     }
 
     private var freed: AtomicWord { unsafe AtomicWord(words + 1) }
@@ -259,8 +235,8 @@ extension Lane {
     func hasTurn(of holder: UInt64) -> Bool { hasTurn && thread == holder }
 
     /// Whether its block should be there by now. Not while it runs a command: nothing else could come to the turn.
-    func isLate(at time: UInt64, holder: UInt64, isMostUrgent: Bool, _ policy: HandoffPolicy) -> Bool {
-        hasBlock && !hasTurn(of: holder) && time >= deadline(now: time, isMostUrgent: isMostUrgent, policy)
+    func isLate(at time: UInt64, holder: UInt64, _ policy: HandoffPolicy) -> Bool {
+        hasBlock && !hasTurn(of: holder) && time >= deadline(now: time, policy)
     }
 
     func dispatch(at time: UInt64) {
@@ -362,11 +338,7 @@ extension Lane {
     /// from then on the limit doubles each time that it is missed.
     package func keeping(_ policy: HandoffPolicy) -> UInt64 {
         if misses == 0, delay > policy.keepingLimit { return policy.keeping }
-        return min(max(delay &* 2, policy.keeping), limit(policy))
-    }
-
-    private func limit(_ policy: HandoffPolicy) -> UInt64 {
-        policy.keepingLimit << min(misses, policy.keepingDoublings)
+        return min(max(delay &* 2, policy.keeping), policy.keepingLimit << min(misses, policy.keepingDoublings))
     }
 
     var count: Int { unsafe commands.count }

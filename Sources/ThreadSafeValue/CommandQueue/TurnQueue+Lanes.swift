@@ -102,10 +102,9 @@ extension TurnQueue {
     ///   - batch: What the block has run.
     /// - Returns: The command to run, with the turn.
     private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> Batch.Begun? {
-        lookForTurn(spinning) { waiters, effects, mayLookAgain in
+        lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
-            let front = waiters.front(for: lane, &effects)
-            if let front, front.runs(in: lane), waiters.mayGoOn(after: batch.count) {
+            if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: batch.count) {
                 if claimTurn(for: front, in: waiters) { return begin(front, of: lane, in: &waiters, &batch) }
                 _ = waiters.successorLooks(front)
                 if mayLookAgain, !waiters.isSuspended { return nil }
@@ -191,7 +190,7 @@ extension TurnQueue {
         if !isAwaited, let next = batch.beginGranted(of: lane, block: block) { return .command(next) }
         if isAwaited, freeTurn(for: lane, block: block) { return .pause }
         return update { waiters, effects in
-            let front = waiters.front(for: lane, &effects)
+            let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: batch.count)
             if let front, front.runs(in: lane), mayGoOn, !isAwaited, !waiters.isSuspended {
                 return .command(begin(front, of: lane, in: &waiters, &batch))

@@ -419,8 +419,7 @@ extension WaiterQueue {
             timerIsRunning = true
             // Soon enough for any lane that is the successor by then.
             let time = now()
-            let deadline = lane.deadline(now: time, isMostUrgent: isMostUrgent(lane), policy)
-            effects.timer = min(deadline, time &+ policy.keeping)
+            effects.timer = min(lane.deadline(now: time, policy), time &+ policy.keeping)
         }
     }
 
@@ -467,17 +466,14 @@ extension WaiterQueue {
         // The timer fires in time, and the clock is not asked before.
         guard !timerIsRunning, case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
-        func isLate(_ lane: Lane) -> Bool {
-            lane.isLate(at: time, holder: holder, isMostUrgent: isMostUrgent(lane), policy)
-        }
-        guard isLate(lane) else { return }
+        guard lane.isLate(at: time, holder: holder, policy) else { return }
         successor = nil
         // If it is present, its queue moves, which says nothing of the others.
         let probes = lane.isDispatched
         let probesAll = time >= nextProbe
         var late: [Lane] = []
         lanes.elements.forEach { lane in
-            if isLate(lane) {
+            if lane.isLate(at: time, holder: holder, policy) {
                 if lane.isPresent { lane.leave() } else { lane.claimBlock() }
                 if lane.hasBlock { late.append(lane) }
             }
@@ -493,35 +489,6 @@ extension WaiterQueue {
         latestGiveUp = time
         lane.becomeOverdue()
         updatePlace(of: lane)
-    }
-
-    /// The front, as a lane finds it whose block is there.
-    ///
-    /// Other lanes before it, of the same priority, that would be late, and were waited for for long enough, lose their
-    /// places at once: after a while the block would be gone. As with all that have no place, a block of theirs is on
-    /// its way.
-    package mutating func front(for lane: Lane, _ effects: inout Effects) -> PendingCommand? {
-        while let front, let other = front.lane, other !== lane, other.isExpectedLate(policy),
-            front.priority == lane.first?.priority
-        {
-            let time = now()
-            if time < other.deadlineAmongEquals(policy) { break }
-            other.claimBlock()
-            giveUp(other, at: time)
-            if other.hasBlock { continue }
-            other.dispatch(at: time)
-            effects.probes.append(other)
-        }
-        return front
-    }
-
-    /// Whether the first command of a lane is more urgent than all of others that wait.
-    private func isMostUrgent(_ lane: Lane) -> Bool {
-        guard let priority = lane.first?.priority, threads.first.map({ $0.priority < priority }) ?? true else {
-            return false
-        }
-        // The most urgent of the other lanes is the first or stands just below it.
-        return lanes.elements.prefix(3).allSatisfy { $0 === lane || $0.first!.priority < priority }
     }
 
     private func mayGiveUp(_ lane: Lane) -> Bool {

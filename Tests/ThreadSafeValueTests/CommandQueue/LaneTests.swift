@@ -3,7 +3,6 @@
 //
 
 import Dispatch
-import Foundation
 import Testing
 import ThreadSafeValue
 
@@ -406,79 +405,6 @@ struct LaneTests {
         _ = waiters.choose()
         #expect(waiters.front === (theFirstHasReturned ? command : thread))
         for command in [command, thread] { waiters.remove(command) }
-    }
-
-    /// The others are a thread, or lanes, which stand below that of the slow queue in the heap.
-    @Test(
-        "A queue that is known to be slow is waited for among equals until its command has waited for the limit",
-        arguments: [
-            [], [.low], [.medium], [.low, .medium], [.low, .low, .low, .low],
-        ] as [[CommandPriority]],
-        [CommandPriority.low, .medium]
-    )
-    func mostUrgent(lanes: [CommandPriority], thread: CommandPriority) throws {
-        var policy = HandoffPolicy.impatient
-        policy.keepingLimit = 1_000_000_000
-        for isOld in [false, true] {
-            var waiters = WaiterQueue(policy: policy)
-            let (lane, queue) = try waiters.laneThatRuns()
-            lane.adapt(to: policy.keepingLimit)
-            var commands = [waiters.append(.medium, for: queue)]
-            waiters.leave(lane)
-            waiters.blockReturns(lane)
-            for (index, priority) in lanes.enumerated() {
-                commands.append(waiters.append(priority, for: DispatchQueue(label: "\(index)")))
-            }
-            let waiter = PendingCommand(of: Parker())
-            waiter.reuse(for: thread)
-            waiters.append(waiter)
-            commands.append(waiter)
-            if isOld { usleep(1_000_000) }
-            #expect(waiters.choose(timerFires: false).dispatch === lane)
-            _ = waiters.choose()
-            #expect(lane.isOverdue == (isOld && (lanes + [thread]).contains(.medium)))
-            for command in commands { waiters.remove(command) }
-        }
-    }
-
-    enum First: CaseIterable {
-        case isLate, isLateAndProbed, isInTime, isPresent, isMoreUrgent, isYoung, isThread
-    }
-
-    @Test(
-        "A queue that would be late, and whose command has waited for the limit, lets its equals go first at once",
-        arguments: First.allCases
-    )
-    func passed(first: First) throws {
-        var policy = HandoffPolicy.impatient
-        (policy.keeping, policy.keepingLimit) = (1, first == .isYoung ? 600_000_000_000 : 1)
-        var waiters = WaiterQueue(policy: policy)
-        let (late, queue) = try waiters.laneThatRuns()
-        late.adapt(to: first == .isInTime ? 1 : 2)
-        let thread = PendingCommand(of: Parker())
-        thread.reuse(for: .medium)
-        if first == .isThread { waiters.append(thread) }
-        var commands = [waiters.append(first == .isMoreUrgent ? .high : .medium, for: queue)]
-        if first != .isPresent {
-            waiters.leave(late)
-            waiters.blockReturns(late)
-        }
-        commands.append(waiters.append(.medium, for: DispatchQueue(label: "next")))
-        if first == .isLateAndProbed {
-            commands.append(waiters.append(.highest, for: DispatchQueue(label: "stands still")))
-            _ = waiters.choose()
-            #expect(waiters.choose(turnIsFree: false).probes.contains { $0 === late })
-        }
-        var effects = WaiterQueue.Effects()
-        let front = waiters.front(for: commands[1].lane!, &effects)
-        let isPassed = first == .isLate || first == .isLateAndProbed
-        #expect(front === (first == .isThread ? thread : commands[isPassed ? 1 : 0]))
-        #expect(late.isOverdue == isPassed)
-        // Otherwise a block is on its way, and is needed.
-        #expect(effects.probes.contains { $0 === late } == (first == .isLate))
-        if isPassed { #expect(late.blockIsNeeded()) }
-        if first == .isThread { waiters.remove(thread) }
-        for command in commands { waiters.remove(command) }
     }
 
     @Test("A queue whose block came in vain is not taken for one that is in time, when the next one comes")

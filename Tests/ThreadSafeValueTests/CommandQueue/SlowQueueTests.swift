@@ -241,46 +241,6 @@ struct SlowQueueTests {
         #expect(times.min()! < 150_000_000, "\(times.map { $0 / 1_000_000 }) ms")
     }
 
-    /// Each queue has a block of 30 ms to run all the time, and gets a command every 20 ms. In the order of their
-    /// arrival each command would have to wait for a block of its own, so that ever more of them wait.
-    @Test(
-        "Slow queues whose commands are equally urgent run them as fast as they come, and a thread goes in between",
-        arguments: [(6, 0), (3, 1_000)] as [(Int, UInt32)]
-    )
-    func equals(queueCount: Int, microseconds: UInt32) throws {
-        let (pending, count) = try inTime {
-            let value = QueueSafeValue(value: 0)
-            let slow = (0..<queueCount).map { _ in SlowQueue(30_000, 30_000) }
-            let isOver = Protected(false)
-            let waits = Protected(0)
-            let thread = RunningThread {
-                while !isOver.wrappedValue {
-                    value.wait.mediumPriority.set { $0 += 1 }
-                    waits.write { $0 += 1 }
-                    usleep(1_000)
-                }
-            }
-            for _ in 0..<100 {
-                for queue in slow {
-                    value.async(performIn: queue.queue).mediumPriority.set {
-                        if microseconds > 0 { usleep(microseconds) }
-                        $0 += 1
-                    }
-                }
-                usleep(20_000)
-            }
-            let numbers = (value.pendingCommandCount, waits.wrappedValue)
-            isOver.wrappedValue = true
-            value.cancelAllPendingCommands()
-            thread.join()
-            for queue in slow { queue.end() }
-            return numbers
-        }
-        // A tenth, and 350, or more than half and 15.
-        #expect(pending < 25 * queueCount, "\(pending) commands of \(100 * queueCount) wait, \(count) waits")
-        #expect(count > 50, "\(pending) commands of \(100 * queueCount) wait, \(count) waits")
-    }
-
     /// A block of 15 ms follows each command for the slow queue.
     @Test("A command for a slow queue keeps its place among equals, as long as it has not waited for long")
     func keepsItsPlace() throws {

@@ -6,7 +6,6 @@ extension Scenario {
     // A little more than the bounds, so that the single nanoseconds which keep commands apart do not count.
     private static var barging: UInt64 { HandoffPolicy().barging + 1_000 }
     private static var keeping: UInt64 { HandoffPolicy().keeping + 1_000 }
-    private static var keepingLimit: UInt64 { HandoffPolicy().keepingLimit + 1_000 }
 
     /// The scenarios that are explored exhaustively.
     static var all: [Scenario] {
@@ -748,13 +747,6 @@ extension Scenario {
                 jumps: [keeping],
                 preemptions: 3,
                 threads: [[.async(.lowest, 0)], [.wait(.lowest, .left)], [.complete(.calling)]]
-            ),
-            Scenario(
-                "a queue that is late again and again, and one that is there for its next command",
-                queues: [1, 1],
-                jumps: [keepingLimit],
-                preemptions: 1,
-                threads: [[.async(.lowest, 0), .async(.lowest, 1), .async(.lowest, 0), .async(.lowest, 1)]]
             ),
             Scenario(
                 "three queues that stand still, and a wait",

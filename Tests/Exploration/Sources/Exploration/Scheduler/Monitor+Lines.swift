@@ -64,8 +64,7 @@ extension Monitor {
     }
 
     private func contents(of lane: Lane, of value: Int) -> UInt64 {
-        let isSlow = lane.delay > limits.keeping
-        let facts = [lane.isOverdue, lane.hasTurn, lane.blockWaits, isSlow].reduce(1) { $0 << 1 | ($1 ? 1 : 0) }
+        let facts = [lane.isOverdue, lane.hasTurn, lane.blockWaits].reduce(1) { $0 << 1 | ($1 ? 1 : 0) }
         let numbers = [lane.granted, lane.blockCount, lane.room, Int(lane.misses)].reduce(UInt64(facts)) {
             mix($0, UInt64(truncatingIfNeeded: $1))
         }
