@@ -242,7 +242,7 @@ struct SlowQueueTests {
     }
 
     /// A block of 15 ms follows each command for the slow queue.
-    @Test("A command for a slow queue keeps its place among equals, as long as it has not waited for long")
+    @Test("A command for a queue that is known to be slow keeps its place among equals")
     func keepsItsPlace() throws {
         let inOrder = try inTime {
             let value = QueueSafeValue(value: [Int]())
