@@ -267,6 +267,28 @@ struct SlowQueueTests {
         #expect(inOrder.dropFirst(2).count { $0 } >= 5, "\(inOrder)")
     }
 
+    /// Each command for the slow queue comes behind 60 ms of commands, and more come all along. Its block is dispatched
+    /// when those have run, and comes up to 16 ms later.
+    @Test("A queue whose blocks take 16 ms is served behind a backlog of its equals on a fast queue")
+    func behindBacklog() throws {
+        let count = 40
+        let begun = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let slow = SlowQueue(16_000, 16_000)
+            let backlog = Backlog(of: value, 30, 2_000)
+            let begun = Protected(0)
+            for _ in 0..<count {
+                value.async(performIn: slow.queue).mediumPriority.set { _ in begun.wrappedValue += 1 }
+                usleep(50_000)
+            }
+            backlog.end()
+            slow.end()
+            return begun.wrappedValue
+        }
+        // All but the last few. Half of them, as a busy machine may make a queue late beyond the limit.
+        #expect(begun >= count / 2, "\(begun) of \(count)")
+    }
+
     /// It keeps a free turn for a millisecond, or for twice as long as a queue took, however long that was.
     private func valueWithoutLimit() -> QueueSafeValue<Int> {
         var policy = HandoffPolicy()
@@ -350,6 +372,30 @@ private final class SlowQueue: Sendable {
         queue.async { [self] in
             usleep(microseconds)
             if !isOver.wrappedValue { sendBlock(others, microseconds) }
+        }
+    }
+
+    func end() {
+        isOver.wrappedValue = true
+    }
+}
+
+/// Commands of medium priority for a queue, each of which submits the next, so that there are always as many in line.
+private final class Backlog: Sendable {
+    private let value: QueueSafeValue<Int>
+    private let queue = DispatchQueue(label: "fast")
+    private let microseconds: UInt32
+    private let isOver = Protected(false)
+
+    init(of value: QueueSafeValue<Int>, _ length: Int, _ microseconds: UInt32) {
+        (self.value, self.microseconds) = (value, microseconds)
+        for _ in 0..<length { submit() }
+    }
+
+    private func submit() {
+        value.async(performIn: queue).mediumPriority.set { [self] _ in
+            usleep(microseconds)
+            if !isOver.wrappedValue { submit() }
         }
     }
 
