@@ -64,6 +64,9 @@ package final class Lane: @unchecked Sendable {
     /// How many commands were granted.
     private(set) var granted = 0
 
+    /// Whose commands these are, and who submitted others since the lane was empty: see `Submitter`.
+    private(set) var submitters: UInt64 = 0
+
     /// Whether a block was ever dispatched to see whether the queue stands still.
     private(set) var wasProbed = false
 
@@ -94,7 +97,7 @@ extension Lane {
 
     private var probe: AtomicWord { unsafe AtomicWord(words) }
 
-    func dispatchProbe(at time: UInt64) {
+    package func dispatchProbe(at time: UInt64) {
         dispatch(at: time)
         wasProbed = true
         probe.store(Probe.pending)
@@ -197,7 +200,7 @@ extension Lane {
     }
 
     /// Whether a block is on its way to the turn.
-    var hasBlock: Bool {
+    package var hasBlock: Bool {
         if case .none = block { false } else { true }
     }
 
@@ -221,6 +224,15 @@ extension Lane {
         }
     }
 
+    /// Whether its queue is known to start blocks late.
+    func isSlow(_ policy: HandoffPolicy) -> Bool { delay > policy.keeping }
+
+    /// Whether the block is late, though the turn is kept for it still. Not after it came in vain more than once.
+    func mayBePassed(at time: UInt64, _ policy: HandoffPolicy) -> Bool {
+        guard case .dispatched(let start) = block else { return false }
+        return misses < 2 && time >= start &+ policy.keeping
+    }
+
     private var freed: AtomicWord { unsafe AtomicWord(words + 1) }
 
     /// The block is about to free the turn without the lock of the line.
@@ -239,7 +251,7 @@ extension Lane {
         hasBlock && !hasTurn(of: holder) && time >= deadline(now: time, policy)
     }
 
-    func dispatch(at time: UInt64) {
+    package func dispatch(at time: UInt64) {
         blockCount += 1
         blockNumber += 1
         block = .dispatched(at: time)
@@ -366,7 +378,10 @@ extension Lane {
         return commands
     }
 
-    func append(_ command: PendingCommand) { unsafe commands.append(command) }
+    func append(_ command: PendingCommand, by submitters: UInt64) {
+        self.submitters = isEmpty ? submitters : self.submitters | submitters
+        unsafe commands.append(command)
+    }
 
     func remove(_ command: PendingCommand) { unsafe commands.remove(command) }
 }

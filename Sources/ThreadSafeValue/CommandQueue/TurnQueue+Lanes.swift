@@ -26,7 +26,7 @@ extension TurnQueue {
         let submitter = Submitter.currentBits
         let isAccepted = update(revokesGrant: false) { waiters, effects in
             if !evenIfFull, waiters.isFull() { return false }
-            waiters.append(command, for: target)
+            waiters.append(command, for: target, by: submitter)
             // With a grant the front is as it was, and so is the successor.
             effects.changesNothing = waiters.hasGrant
             if waiters.submitters & submitter != submitter { setSubmitters(waiters.submitters | submitter, &waiters) }
@@ -104,9 +104,9 @@ extension TurnQueue {
     private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> Batch.Begun? {
         lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
-            if let front = waiters.front, front.runs(in: lane), waiters.mayGoOn(after: batch.count) {
-                if claimTurn(for: front, in: waiters) { return begin(front, of: lane, in: &waiters, &batch) }
-                _ = waiters.successorLooks(front)
+            if let next = waiters.next(for: lane), waiters.mayGoOn(after: batch.count) {
+                if claimTurn(in: waiters) { return begin(next, of: lane, in: &waiters, &batch) }
+                _ = waiters.successorLooks(next)
                 if mayLookAgain, !waiters.isSuspended { return nil }
                 // Behind a manual command that it has run itself it does not come in vain.
                 if batch.count == 0, !waiters.isSuspended { lane.missesTurn() }
@@ -190,13 +190,12 @@ extension TurnQueue {
         if !isAwaited, let next = batch.beginGranted(of: lane, block: block) { return .command(next) }
         if isAwaited, freeTurn(for: lane, block: block) { return .pause }
         return update { waiters, effects in
-            let front = waiters.front
             let mayGoOn = waiters.mayGoOn(after: batch.count)
-            if let front, front.runs(in: lane), mayGoOn, !isAwaited, !waiters.isSuspended {
-                return .command(begin(front, of: lane, in: &waiters, &batch))
+            if mayGoOn, !isAwaited, !waiters.isSuspended, let next = waiters.next(for: lane) {
+                return .command(begin(next, of: lane, in: &waiters, &batch))
             }
             effects.nextHolder = 0
-            let pauses = isAwaited || mayGoOn && front == nil
+            let pauses = isAwaited || mayGoOn && waiters.front == nil
             if pauses { waiters.pause(lane, on: TurnWord.currentThread) } else { waiters.leave(lane) }
             return pauses ? .pause : .leave
         }

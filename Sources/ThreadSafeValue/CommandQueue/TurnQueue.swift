@@ -151,9 +151,9 @@ extension TurnQueue {
         submitters.store(bits)
     }
 
-    /// Takes a free turn for a command that is the front, on the calling thread. Take it out of the line then.
-    func claimTurn(for command: PendingCommand, in waiters: borrowing WaiterQueue) -> Bool {
-        while waiters.front === command, !waiters.isSuspended {
+    /// Takes a free turn for the command that is next, on the calling thread. Take it out of the line then.
+    func claimTurn(in waiters: borrowing WaiterQueue) -> Bool {
+        while !waiters.isSuspended {
             let seen = turn
             guard seen.isFree else { return false }
             if word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits) { return true }
@@ -357,7 +357,7 @@ extension TurnQueue {
     private func takeTurnInLine(_ command: PendingCommand, orLeave leaves: Bool) -> Bool {
         lookForTurn(leaves ? .none : spinning) { waiters, _, mayLookAgain in
             if !command.isWaiting { return true }
-            let isTaken = claimTurn(for: command, in: waiters)
+            let isTaken = waiters.front === command && claimTurn(in: waiters)
             if !isTaken, mayLookAgain, waiters.successorLooks(command) { return nil }
             waiters.successorGoes(command)
             if isTaken || leaves { waiters.remove(command) } else { command.parks() }

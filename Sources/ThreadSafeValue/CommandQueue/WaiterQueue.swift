@@ -76,7 +76,7 @@ package struct WaiterQueue {
     var submitters: UInt64 = 0
 
     /// How many calls of `suspend` no `resume` has answered yet. While there are any, there is no successor.
-    var suspensions = 0
+    package var suspensions = 0
 
     /// Somebody listens to the changes of the value.
     var isObserved = false
@@ -120,6 +120,22 @@ extension WaiterQueue {
             unsafe first._withUnsafeGuaranteedRef { first in thread.precedes(first) }
         }
         return unsafe isThread ? thread : first
+    }
+
+    /// The command that a lane's block, which is there, may begin next; `nil` if it is another's turn.
+    ///
+    /// While the turn is kept for the late block of a slow queue, those of other slow queues run equals of the front:
+    /// one after the other, all of them would wait for each. Not of a thread or task that has commands before them.
+    package func next(for lane: Lane) -> PendingCommand? {
+        guard let front, let first = lane.first else { return nil }
+        if front.runs(in: lane) { return front }
+        guard front.priority == first.priority, lane.isSlow(policy) else { return nil }
+        if let thread = threads.first, thread.precedes(first) { return nil }
+        let time = now()
+        let mayPass = lanes.allBefore(lane) { other in
+            other.mayBePassed(at: time, policy) && other.submitters & lane.submitters == 0
+        }
+        return mayPass ? first : nil
     }
 
     var isSuspended: Bool { suspensions > 0 }
@@ -204,17 +220,17 @@ extension WaiterQueue {
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
     ///
     /// A grant stays, if the command is behind what was granted.
-    package mutating func append(_ command: PendingCommand, for target: DispatchQueue) {
+    package mutating func append(_ command: PendingCommand, for target: DispatchQueue, by submitters: UInt64 = 0) {
         if latestIdentity != target.identity { findLane(for: target) }
         // Without counting references.
-        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0) }
+        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0, by: submitters) }
     }
 
-    private mutating func append(_ command: PendingCommand, to lane: Lane) {
+    private mutating func append(_ command: PendingCommand, to lane: Lane, by submitters: UInt64) {
         if let grantee, unsafe grantee !== lane || !command.isBehind(lane.firstLink!) { revokeGrant() }
         // In a backlog the clock is not asked: an older arrival only ends barging earlier.
         command.append(to: lane, at: nextArrival(lane.isEmpty ? now() : 0))
-        lane.append(command)
+        lane.append(command, by: submitters)
         laneCommandCount += 1
         updatePlace(of: lane)
     }
@@ -464,9 +480,11 @@ extension WaiterQueue {
     /// would do little else from then on.
     private mutating func giveUpLateBlocks(holder: UInt64, _ effects: inout Effects) {
         // The timer fires in time, and the clock is not asked before.
-        guard !timerIsRunning, case .lane(let lane) = successor, mayGiveUp(lane) else { return }
+        guard !timerIsRunning, !isSuspended, case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
-        guard lane.isLate(at: time, holder: holder, policy) else { return }
+        guard lane.isLate(at: time, holder: holder, policy) else {
+            return dispatchSlowEquals(of: lane, at: time, &effects)
+        }
         successor = nil
         // If it is present, its queue moves, which says nothing of the others.
         let probes = lane.isDispatched
@@ -483,6 +501,18 @@ extension WaiterQueue {
         }
         if probes, probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
         for lane in late where mayGiveUp(lane) { giveUp(lane, at: time) }
+    }
+
+    /// The block of a slow queue is late, and waited for on: so are those of its equals from now on, and not one after
+    /// the other.
+    private func dispatchSlowEquals(of lane: Lane, at time: UInt64, _ effects: inout Effects) {
+        guard lane.mayBePassed(at: time, policy) else { return }
+        for other in lanes.elements.prefix(policy.batch) where other.first!.priority == lane.first!.priority {
+            other.claimBlock()
+            if other.hasBlock || !other.isSlow(policy) { continue }
+            other.dispatch(at: time)
+            effects.probes.append(other)
+        }
     }
 
     private mutating func giveUp(_ lane: Lane, at time: UInt64) {

@@ -30,6 +30,13 @@ extension IndexedHeap {
         moveDown(element, from: element.place!)
     }
 
+    /// Whether all elements that precede one, which is there, are as they should be. O(their number).
+    func allBefore(_ element: Element, from place: Int = 0, satisfy isMet: (Element) -> Bool) -> Bool {
+        guard place < elements.count, elements[place].precedes(element) else { return true }
+        return isMet(elements[place]) && allBefore(element, from: 2 * place + 1, satisfy: isMet)
+            && allBefore(element, from: 2 * place + 2, satisfy: isMet)
+    }
+
     /// Takes an element out, if it is there.
     mutating func remove(_ element: Element) {
         guard let place = element.place.take() else { return }

@@ -173,9 +173,13 @@ extension PendingCommand {
 
 extension WaiterQueue {
     /// A command for a target queue that is never run.
-    mutating func append(_ priority: CommandPriority, for target: DispatchQueue) -> PendingCommand {
+    mutating func append(
+        _ priority: CommandPriority,
+        for target: DispatchQueue,
+        by submitters: UInt64 = 0
+    ) -> PendingCommand {
         let command = PendingCommand(priority) { _ in .complete(isChange: false, tell: nil) }
-        append(command, for: target)
+        append(command, for: target, by: submitters)
         return command
     }
 

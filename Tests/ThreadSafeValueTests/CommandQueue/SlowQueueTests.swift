@@ -289,6 +289,69 @@ struct SlowQueueTests {
         #expect(begun >= count / 2, "\(begun) of \(count)")
     }
 
+    /// Each command comes from a thread of its own, every 20 ms. If the queues were waited for one after the other, a third
+    /// of the commands would run, and the thread would wait for seconds.
+    @Test("Equals for six queues whose blocks take 30 ms are served, and a thread beside them")
+    func slowEquals() throws {
+        let count = 75
+        let (begun, longest) = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queues = (0..<6).map { _ in SlowQueue(30_000, 30_000) }
+            let (begun, isOver, longest) = (Protected(0), Protected(false), Protected(UInt64(0)))
+            let submitters = queues.map { slow in
+                RunningThread {
+                    for _ in 0..<count {
+                        value.async(performIn: slow.queue).mediumPriority.set { _ in begun.wrappedValue += 1 }
+                        usleep(20_000)
+                    }
+                }
+            }
+            let thread = RunningThread {
+                while !isOver.wrappedValue {
+                    let time = nanoseconds { value.wait.mediumPriority.set { $0 += 1 } }
+                    longest.write { $0 = max($0, time) }
+                    usleep(1_000)
+                }
+            }
+            for submitter in submitters { submitter.join() }
+            let all = begun.wrappedValue
+            isOver.wrappedValue = true
+            thread.join()
+            for slow in queues { slow.end() }
+            return (all, longest.wrappedValue)
+        }
+        #expect(begun > 6 * count / 2, "\(begun) of \(6 * count)")
+        #expect(longest < 1_000_000_000, "\(longest / 1_000_000) ms")
+    }
+
+    /// The turn is kept for both queues as long as it takes. If the blocks of one could begin what comes behind a
+    /// command of the same thread for the other, half of the commands would be out of order.
+    @Test("Equals of one thread for two queues that are slow keep their order")
+    func ownEquals() throws {
+        let count = 40
+        let outOfOrder = try inTime {
+            let value = valueWithoutLimit()
+            let queues = (0..<2).map { _ in SlowQueue(15_000, 15_000) }
+            let begun = Log<Int>()
+            // The first ones teach.
+            for index in 0..<8 {
+                let end = DispatchSemaphore(value: 0)
+                value.async(performIn: queues[index % 2].queue).mediumPriority.set { _ in end.signal() }
+                value.wait.lowestPriority.set { $0 += 1 }
+                end.wait()
+            }
+            for index in 0..<count {
+                value.async(performIn: queues[index % 2].queue).mediumPriority.set { _ in begun.add(index) }
+                usleep(3_000)
+            }
+            try poll("all commands have run") { begun.count == count }
+            for slow in queues { slow.end() }
+            return zip(begun.entries, begun.entries.dropFirst()).count { $0 > $1 }
+        }
+        // Not none, as a busy machine may make a queue later than it was before.
+        #expect(outOfOrder < count / 8, "\(outOfOrder)")
+    }
+
     /// It keeps a free turn for a millisecond, or for twice as long as a queue took, however long that was.
     private func valueWithoutLimit() -> QueueSafeValue<Int> {
         var policy = HandoffPolicy()

@@ -64,11 +64,12 @@ extension Monitor {
     }
 
     private func contents(of lane: Lane, of value: Int) -> UInt64 {
-        let facts = [lane.isOverdue, lane.hasTurn, lane.blockWaits].reduce(1) { $0 << 1 | ($1 ? 1 : 0) }
+        let facts = [lane.isOverdue, lane.hasTurn, lane.blockWaits, isSlow(lane)].reduce(1) { $0 << 1 | ($1 ? 1 : 0) }
         let numbers = [lane.granted, lane.blockCount, lane.room, Int(lane.misses)].reduce(UInt64(facts)) {
             mix($0, UInt64(truncatingIfNeeded: $1))
         }
         var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), numbers))
+        sum = mix(sum, lane.submitters)
         switch lane.block {
         case .none: break
         case .dispatched(let time): sum = mix(sum, mix(time, lane.latestReturn > time ? lane.latestReturn : 0))

@@ -81,6 +81,20 @@ extension Monitor {
         }
     }
 
+    /// The commands of lanes whose blocks are late, though the turn is kept for them at the moment.
+    var lateNow: UInt64 {
+        guard world.clock >= World.beginning + limits.keeping else { return 0 }
+        return notes.reduce(0) { mask, note in
+            guard let pending = note.pending, pending.isWaiting, let lane = unsafe pending.lane, lane.misses < 2,
+                case .dispatched(let start) = lane.block, world.clock >= start + limits.keeping
+            else { return mask }
+            return mask | 1 << note.command.index
+        }
+    }
+
+    /// Whether the queue of a lane is known to start blocks late.
+    func isSlow(_ lane: Lane) -> Bool { lane.delay > limits.keeping }
+
     func lockIsFree(of value: Int) -> Bool {
         guard let storage = watched[value].storage else { return true }
         return unsafe storage.withUnsafeMutablePointerToElements { state in

@@ -49,6 +49,8 @@ final class Monitor {
         var seen: UInt64 = 0
         /// Which of them may have lost their place in line by then, as their queue stood still.
         var seenOverdue: UInt64 = 0
+        /// Which of them were in lanes whose blocks were late then: the equals of other slow queues may pass them.
+        var seenLate: UInt64 = 0
         /// Which values surely were suspended then.
         var seenSuspended: UInt64 = 0
         /// How many other threads stood in line then, or were about to.
@@ -112,6 +114,7 @@ extension Monitor {
             let notes = thread.notes
             sum = mix(sum, mix(mix(UInt64(thread.index), notes.seen & inLine), notes.seenSuspended))
             sum = mix(sum, mix(mix(notes.seenTime, notes.seenThreads), notes.seenOverdue & inLine))
+            sum = mix(sum, notes.seenLate & inLine)
         }
         return sum
     }
@@ -125,6 +128,7 @@ extension Monitor {
         thread.notes.seen = inLine
         // Another thread that has the lock may be about to publish that a lane has its place again.
         thread.notes.seenOverdue = overdue | overdueNow
+        thread.notes.seenLate = lateNow
         thread.notes.seenSuspended = suspended
         let waiting = notes.count { ($0.phase == .issued || $0.phase == .inLine) && $0.command.target == nil }
         thread.notes.seenThreads = UInt64(max(waiting - 1, 1))
@@ -345,6 +349,8 @@ extension Monitor {
         {
             world.fail("\(first.command) passes \(other.command), which the same thread gave before it")
         } else if urgent == first.command.priority {
+            let isLate = thread.notes.seenLate & (1 << other.command.index) != 0
+            if isLate, let lane = unsafe first.pending?.lane, isSlow(lane) { return }
             if first.command.target != nil || first.phase == .inLine {
                 if first.ahead & (1 << other.command.index) != 0 {
                     world.fail("\(first.command) passes \(other.command), which waited before it")

@@ -1,0 +1,175 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+@Suite("While the turn is kept for the late block of a slow queue, other slow queues run equals of the front")
+struct SlowEqualsTests {
+    /// Three commands for three queues, in this order.
+    private struct Line: ~Copyable {
+        var waiters: WaiterQueue
+        var commands: [PendingCommand] = []
+        let policy: HandoffPolicy
+
+        init(keeping: UInt64 = 1_000) {
+            var policy = HandoffPolicy()
+            (policy.keeping, policy.keepingLimit, policy.barging) = (keeping, 600_000_000_000, 0)
+            self.policy = policy
+            waiters = WaiterQueue(policy: policy)
+        }
+
+        mutating func append(_ priority: CommandPriority = .medium, isSlow: Bool = true, by submitter: UInt64 = 0) {
+            let command = waiters.append(priority, for: DispatchQueue(label: "\(commands.count)"), by: submitter)
+            if isSlow { command.lane!.adapt(to: 250_000_000_000) }
+            commands.append(command)
+        }
+
+        func lane(_ index: Int) -> Lane { commands[index].lane! }
+
+        /// The front becomes the successor, and later its block is late.
+        mutating func waitsForFront(comesInVain times: Int = 0) {
+            _ = choose()
+            for _ in 0..<times { lane(0).missesTurn() }
+            let begin = now()
+            if policy.keeping < 1_000_000 { while now() < begin + 2 * policy.keeping {} }
+        }
+
+        @discardableResult
+        mutating func choose() -> WaiterQueue.Effects {
+            var effects = WaiterQueue.Effects()
+            waiters.timerFired()
+            waiters.chooseSuccessor(holder: 0, &effects)
+            return effects
+        }
+
+        /// What the block of a command's queue may begin when it comes.
+        mutating func next(forBlockOf index: Int, startsLate: Bool = true) -> PendingCommand? {
+            let lane = lane(index)
+            if !lane.hasBlock { lane.dispatch(at: now()) }
+            let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+            #expect(arrives)
+            if startsLate { lane.adapt(to: 250_000_000_000) }
+            return waiters.next(for: lane)
+        }
+
+        mutating func end() {
+            for command in commands { waiters.remove(command) }
+        }
+    }
+
+    @Test("Their blocks are dispatched when that of the front is late")
+    func dispatched() {
+        var line = Line()
+        for _ in 0..<3 { line.append() }
+        line.waitsForFront()
+        let lanes = line.choose().probes
+        #expect(lanes.count == 2 && lanes[0] === line.lane(1) && lanes[1] === line.lane(2))
+        #expect(line.waiters.front === line.commands[0])
+        // Each once, and they are needed when they come.
+        #expect(line.choose().probes.isEmpty)
+        #expect(line.lane(1).blockIsNeeded())
+        line.end()
+    }
+
+    enum Other: CaseIterable, Sendable {
+        case lessUrgent, inTime, behindAFrontInTime, behindAFrontThatCameInVain, suspended
+    }
+
+    @Test("No others are", arguments: Other.allCases)
+    func notDispatched(other: Other) {
+        var line = Line(keeping: other == .behindAFrontInTime ? 100_000_000_000 : 1_000)
+        line.append()
+        line.append(other == .lessUrgent ? .low : .medium, isSlow: other != .inTime)
+        line.waitsForFront(comesInVain: other == .behindAFrontThatCameInVain ? 2 : 0)
+        if other == .suspended { line.waiters.suspensions = 1 }
+        #expect(line.choose().probes.isEmpty)
+        line.end()
+    }
+
+    @Test("A block that was dispatched only to look at its queue counts from then on")
+    func claimed() {
+        var line = Line()
+        for _ in 0..<2 { line.append() }
+        line.waitsForFront()
+        line.lane(1).dispatchProbe(at: now())
+        #expect(line.choose().probes.isEmpty)
+        #expect(line.lane(1).blockIsNeeded())
+        line.end()
+    }
+
+    @Test("A block of another slow queue begins its command, also behind a third whose block is late too")
+    func passes() {
+        var line = Line()
+        for submitter in 0..<3 { line.append(by: 1 << UInt64(submitter)) }
+        line.waitsForFront()
+        line.choose()
+        let begin = now()
+        while now() < begin + 2 * line.policy.keeping {}
+        #expect(line.next(forBlockOf: 2) === line.commands[2])
+        // The front is next all the same, and its block is still the successor.
+        #expect(line.waiters.front === line.commands[0])
+        #expect(line.waiters.hasTrueSuccessor)
+        #expect(line.next(forBlockOf: 0) === line.commands[0])
+        #expect(line.next(forBlockOf: 2) == nil)
+        line.end()
+    }
+
+    enum Obstacle: CaseIterable, Sendable {
+        case theFrontIsMoreUrgent
+        case theFrontIsInTime
+        case theFrontHasNoBlock
+        case theFrontCameInVainTwice
+        case itsOwnQueueIsInTime
+        case itsOwnSubmitterHasTheFront
+        case itsOwnSubmitterHasTheThird
+        case theThirdIsInTime
+        case aThreadIsBefore
+    }
+
+    @Test("It does not if something else is before it", arguments: Obstacle.allCases)
+    func doesNotPass(obstacle: Obstacle) {
+        var line = Line(keeping: obstacle == .theFrontIsInTime ? 100_000_000_000 : 1_000)
+        line.append(obstacle == .theFrontIsMoreUrgent ? .high : .medium, by: 1)
+        if obstacle == .itsOwnSubmitterHasTheThird || obstacle == .theThirdIsInTime { line.append(by: 2) }
+        let thread = PendingCommand(of: Parker())
+        thread.reuse(for: .medium)
+        if obstacle == .aThreadIsBefore { line.waiters.append(thread) }
+        let submitter: UInt64 =
+            switch obstacle {
+            case .itsOwnSubmitterHasTheFront: 0b101
+            case .itsOwnSubmitterHasTheThird: 0b110
+            default: 0b100
+            }
+        line.append(by: submitter)
+        if obstacle != .theFrontHasNoBlock {
+            line.waitsForFront(comesInVain: obstacle == .theFrontCameInVainTwice ? 2 : 0)
+        }
+        if obstacle == .itsOwnSubmitterHasTheThird { line.lane(1).dispatch(at: now() - 1_000_000) }
+        let isSlow = obstacle != .itsOwnQueueIsInTime
+        #expect(line.next(forBlockOf: line.commands.count - 1, startsLate: isSlow) == nil)
+        if obstacle == .aThreadIsBefore { line.waiters.remove(thread) }
+        line.end()
+    }
+
+    /// The submitter of a command is forgotten when the lane is empty.
+    @Test("Who has no command in a queue any more is no obstacle")
+    func formerSubmitter() {
+        var line = Line()
+        let queue = DispatchQueue(label: "front")
+        let former = line.waiters.append(.medium, for: queue, by: 2)
+        let lane = former.lane!
+        lane.dispatch(at: now())
+        line.waiters.remove(former)
+        let front = line.waiters.append(.medium, for: queue, by: 1)
+        #expect(front.lane === lane)
+        line.append(by: 2)
+        let begin = now()
+        while now() < begin + 2 * line.policy.keeping {}
+        #expect(line.next(forBlockOf: 0) === line.commands[0])
+        line.waiters.remove(front)
+        line.end()
+    }
+}
