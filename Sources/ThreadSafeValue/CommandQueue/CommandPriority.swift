@@ -26,8 +26,3 @@ extension CommandPriority: Comparable {
         left.rawValue < right.rawValue
     }
 }
-
-extension CommandPriority {
-    /// The priority as a number from 1 to 5, so that 0 can mean "nobody" in the turn word.
-    var level: UInt64 { UInt64(rawValue) }
-}

@@ -83,6 +83,11 @@ extension TurnWord {
     var needsSuccessor: Bool { waiting != 0 && !hasSuccessor && !isSuspended }
 }
 
+extension CommandPriority {
+    /// The priority as a number from 1 to 5, so that 0 can mean "nobody" in the turn word.
+    var level: UInt64 { UInt64(rawValue) }
+}
+
 extension TurnWord {
     /// What a newcomer may do, which does not stand in line yet.
     enum Admission {

@@ -2,7 +2,10 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
+// Public, because time-outs are given in its type.
+public import Dispatch
+
+// How a thread waits: it looks a few times, and then sleeps until it is woken, or until its time is up.
 
 /// The place where one waiting thread sleeps until another wakes it.
 ///
@@ -39,6 +42,84 @@ extension Parker {
     package func wake() {
         semaphore.signal()
     }
+}
+
+/// The pauses of a thread that looks several times for something that another thread is about to do.
+///
+/// They grow, because each look takes the word out of the other processor's cache: with 2 threads a command took 0.6
+/// times as long as with equal ones. And the first is short: with one of 8, two threads that do nothing else were 1.5
+/// times as fast, but those that collide now and then, and hold the value for 60 to 300 ns, up to 1.15 times as slow.
+/// The thread never yields the processor: it would not know when it runs again.
+struct Backoff {
+    private var spins: Int
+    private var length = 1
+
+    /// - Parameter spins: How many pauses to make altogether, each of which takes the processor some nanoseconds.
+    init(spins: Int) {
+        self.spins = spins
+    }
+
+    /// No look but the first.
+    static var none: Backoff { Backoff(spins: 0) }
+
+    /// How many pauses take about as long as to park and to be woken. On a single processor nothing changes meanwhile.
+    static let spinsBeforeParking = processorCount() == 1 ? 0 : 200
+
+    /// About as long as it takes to park and to be woken.
+    static var beforeParking: Backoff { Backoff(spins: spinsBeforeParking) }
+
+    /// Whether no pause is left.
+    var isOver: Bool { spins <= 0 }
+
+    /// Lets a little time pass.
+    ///
+    /// - Returns: Whether it is worth to look again; otherwise no time has passed, and a thread should park.
+    mutating func pause() -> Bool {
+        if isOver { return false }
+        for _ in 0..<length { pauseSpinning() }
+        spins -= length
+        length = min(length * 2, 64)
+        return true
+    }
+}
+
+/// Until when to wait for something.
+@usableFromInline
+struct Deadline: Equatable, Sendable {
+    /// A time of `now()`; 0 for one that has passed, `.max` for one that never comes.
+    @usableFromInline
+    let time: UInt64
+
+    @usableFromInline
+    init(time: UInt64) {
+        self.time = time
+    }
+}
+
+extension Deadline {
+    /// However long it takes.
+    @usableFromInline
+    static var never: Deadline { Deadline(time: .max) }
+
+    /// Not at all.
+    @usableFromInline
+    static var passed: Deadline { Deadline(time: 0) }
+
+    /// The end of a time-out that begins now.
+    @usableFromInline
+    init(after timeout: DispatchTimeInterval) {
+        self.init(after: timeout.waitingNanoseconds)
+    }
+
+    /// The end of a time-out in nanoseconds that begins now: 0 for none at all, `.max` for one that never ends.
+    init(after nanoseconds: UInt64) {
+        self.init(time: nanoseconds == 0 || nanoseconds == .max ? nanoseconds : now() + nanoseconds)
+    }
+
+    var hasPassed: Bool { time <= now() }
+
+    /// Whether it will pass.
+    var isTime: Bool { self != .passed && self != .never }
 }
 
 /// Nanoseconds of a clock that never runs backwards.
