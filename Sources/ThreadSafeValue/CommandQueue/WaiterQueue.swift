@@ -506,8 +506,8 @@ extension WaiterQueue {
     /// The block of a slow queue is late, and waited for on: so are those of its equals from now on, and not one after
     /// the other.
     private func dispatchSlowEquals(of lane: Lane, at time: UInt64, _ effects: inout Effects) {
-        guard lane.mayBePassed(at: time, policy) else { return }
-        for other in lanes.elements.prefix(policy.batch) where other.first!.priority == lane.first!.priority {
+        guard let priority = lane.first?.priority, lane.mayBePassed(at: time, policy) else { return }
+        for other in lanes.elements.prefix(policy.batch) where other.first!.priority == priority {
             other.claimBlock()
             if other.hasBlock || !other.isSlow(policy) { continue }
             other.dispatch(at: time)

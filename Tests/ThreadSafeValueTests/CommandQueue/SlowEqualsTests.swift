@@ -154,6 +154,33 @@ struct SlowEqualsTests {
         line.end()
     }
 
+    @Test("All that are before it must be late", arguments: [nil, 1, 2])
+    func severalBefore(blockInTime: Int?) {
+        var line = Line()
+        for _ in 0..<4 { line.append() }
+        line.waitsForFront()
+        for index in 1...2 {
+            let time = now()
+            line.lane(index).dispatch(at: index == blockInTime ? time + 60_000_000_000 : time - 1_000_000)
+        }
+        #expect((line.next(forBlockOf: 3) === line.commands[3]) == (blockInTime == nil))
+        line.end()
+    }
+
+    @Test("Who has a command in a queue is an obstacle, also if others have some there too", arguments: [1, 2])
+    func severalSubmitters(submitter: UInt64) {
+        var line = Line()
+        let queue = DispatchQueue(label: "front")
+        let fronts = [1, 2].map { line.waiters.append(.medium, for: queue, by: $0) }
+        fronts[0].lane!.dispatch(at: now())
+        line.append(by: submitter)
+        let begin = now()
+        while now() < begin + 2 * line.policy.keeping {}
+        #expect(line.next(forBlockOf: 0) == nil)
+        for front in fronts { line.waiters.remove(front) }
+        line.end()
+    }
+
     /// The submitter of a command is forgotten when the lane is empty.
     @Test("Who has no command in a queue any more is no obstacle")
     func formerSubmitter() {

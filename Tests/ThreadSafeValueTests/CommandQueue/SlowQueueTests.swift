@@ -325,31 +325,32 @@ struct SlowQueueTests {
     }
 
     /// The turn is kept for both queues as long as it takes. If the blocks of one could begin what comes behind a
-    /// command of the same thread for the other, half of the commands would be out of order.
+    /// command of the same thread for the other, most commands would be out of place.
     @Test("Equals of one thread for two queues that are slow keep their order")
     func ownEquals() throws {
-        let count = 40
-        let outOfOrder = try inTime {
-            let value = valueWithoutLimit()
-            let queues = (0..<2).map { _ in SlowQueue(15_000, 15_000) }
-            let begun = Log<Int>()
-            // The first ones teach.
-            for index in 0..<8 {
-                let end = DispatchSemaphore(value: 0)
-                value.async(performIn: queues[index % 2].queue).mediumPriority.set { _ in end.signal() }
-                value.wait.lowestPriority.set { $0 += 1 }
-                end.wait()
-            }
-            for index in 0..<count {
-                value.async(performIn: queues[index % 2].queue).mediumPriority.set { _ in begun.add(index) }
-                usleep(3_000)
-            }
-            try poll("all commands have run") { begun.count == count }
-            for slow in queues { slow.end() }
-            return zip(begun.entries, begun.entries.dropFirst()).count { $0 > $1 }
+        let outOfPlace = try inTime { try (0..<5).map { _ in try ownEqualsOutOfPlace(of: 40) } }
+        // The least of several times, as a busy machine may make a queue later than it was before.
+        #expect(outOfPlace.min()! <= 4, "\(outOfPlace)")
+    }
+
+    private func ownEqualsOutOfPlace(of count: Int) throws -> Int {
+        let value = valueWithoutLimit()
+        let queues = [SlowQueue(15_000, 15_000), SlowQueue(11_000, 11_000)]
+        defer { for slow in queues { slow.end() } }
+        let begun = Log<Int>()
+        // The first ones teach.
+        for index in 0..<8 {
+            let end = DispatchSemaphore(value: 0)
+            value.async(performIn: queues[index % 2].queue).mediumPriority.set { _ in end.signal() }
+            value.wait.lowestPriority.set { $0 += 1 }
+            end.wait()
         }
-        // Not none, as a busy machine may make a queue later than it was before.
-        #expect(outOfOrder < count / 8, "\(outOfOrder)")
+        for index in 0..<count {
+            value.async(performIn: queues[index % 2].queue).mediumPriority.set { _ in begun.add(index) }
+            usleep(3_000)
+        }
+        try poll("all commands have run") { begun.count == count }
+        return begun.entries.enumerated().count { $0 != $1 }
     }
 
     /// It keeps a free turn for a millisecond, or for twice as long as a queue took, however long that was.
