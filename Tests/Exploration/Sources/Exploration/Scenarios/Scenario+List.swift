@@ -749,6 +749,23 @@ extension Scenario {
                 threads: [[.async(.lowest, 0)], [.wait(.lowest, .left)], [.complete(.calling)]]
             ),
             Scenario(
+                "equals for two slow queues, and a wait",
+                queues: [1, 1],
+                jumps: [keeping],
+                preemptions: 1,
+                threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.async(.lowest, 1)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "equals for two slow queues, a wait, and a suspension",
+                queues: [1, 1],
+                jumps: [keeping],
+                preemptions: 1,
+                threads: [
+                    [.async(.lowest, 0), .async(.lowest, 0), .suspend(0), .resume(0)], [.async(.lowest, 1)],
+                    [.wait(.lowest)],
+                ]
+            ),
+            Scenario(
                 "three queues that stand still, and a wait",
                 queues: [1, 1, 1],
                 time: 2 * HandoffPolicy().keeping,
