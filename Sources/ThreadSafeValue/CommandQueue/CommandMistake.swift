@@ -35,7 +35,8 @@ public struct CommandMistake: Sendable {
     /// The type of the value.
     public let valueType: any Any.Type
 
-    /// The command, as far as it is known: its schedule and priority, as in `wait.lowestPriority`, or `resume()`.
+    /// The command, as far as it is known: its schedule and priority, as in `wait.lowestPriority`, or what it is
+    /// in words: "a command with `done`".
     public let command: String
 }
 

@@ -4,7 +4,7 @@
 
 /// How early a command gets its turn: it goes before every waiting command of a lower priority.
 ///
-/// Priority is data: a command queue only compares it. Choosing among five levels costs the same as among two.
+/// Priority is data: a command queue only compares it. The line is as fast with five levels as with two.
 @frozen
 public enum CommandPriority: UInt8, CaseIterable, Sendable {
     /// Behind all others.

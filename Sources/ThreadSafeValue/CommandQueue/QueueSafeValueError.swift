@@ -36,7 +36,7 @@ public enum QueueSafeValueError: Error, Sendable {
 }
 
 extension QueueSafeValueError: Equatable {
-    /// Two errors are equal if their cases are; two `unexpected` ones if their errors have one type and one
+    /// Two errors are equal if their cases are; two `unexpected` ones if their errors have one type and one debug
     /// description.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
@@ -79,7 +79,7 @@ extension QueueSafeValueError: CustomStringConvertible {
         case .cancelled:
             "The command was cancelled before it started."
         case .commandQueueFull:
-            "The command was not accepted: as many commands as the value was created for wait already."
+            "The command was not accepted: no more commands of queues and tasks may wait than the value was created for."
         case .notSuspended:
             "The value is not suspended: each resume needs a suspend before it."
         }

@@ -429,7 +429,7 @@ extension WaiterQueue {
         if !timerIsRunning, case .lane(let lane) = successor, lane.hasTurn(of: holder) { successor = nil }
         if !frontIsSuccessor || isSuspended {
             successor = nil
-            if holder == 0, !isSuspended, let front { summon(front, &effects) }
+            if holder == 0, !isSuspended, let front { makeSuccessor(front, &effects) }
         }
         if case .lane(let lane) = successor, !timerIsRunning, mayGiveUp(lane) {
             timerIsRunning = true
@@ -449,7 +449,7 @@ extension WaiterQueue {
     ///
     /// A lane whose block is on a thread that stands in line gets another block, as that cannot come. If the queue has
     /// no room for it, the lane loses its place at once.
-    private mutating func summon(_ front: PendingCommand, _ effects: inout Effects) {
+    private mutating func makeSuccessor(_ front: PendingCommand, _ effects: inout Effects) {
         guard let lane = front.lane else {
             successor = .thread(front)
             if !front.isSpinning { effects.wake = front.parker }
@@ -463,7 +463,7 @@ extension WaiterQueue {
                 giveUp(lane, at: time)
                 lane.dispatch(at: time)
                 effects.probes.append(lane)
-                return summon(self.front!, &effects)
+                return makeSuccessor(self.front!, &effects)
             }
         }
         successor = .lane(lane)

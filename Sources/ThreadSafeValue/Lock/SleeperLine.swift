@@ -36,7 +36,7 @@ package struct SleeperLine {
     private var lastOwed: UInt64 = 0
 
     /// After how long a sleep few are owed the lock, in nanoseconds.
-    var patience: UInt64 = 500_000
+    var handoffDelay: UInt64 = 500_000
 
     package init() {}
 }
@@ -85,7 +85,7 @@ extension SleeperLine {
     /// hand-overs. With half of it, such threads took twice as long as with a lock that is not fair, and the longest
     /// wait of all was the same.
     private func owedTime(of sleeper: Sleeper) -> UInt64 {
-        sleeper.arrival + max(patience, 80_000 * UInt64(sleepers.count))
+        sleeper.arrival + max(handoffDelay, 80_000 * UInt64(sleepers.count))
     }
 
     /// When a sleeper that has just joined the line at its end looks for itself: where many sleep, a little after it is
@@ -94,7 +94,7 @@ extension SleeperLine {
     /// The look of the front is enough as a rule: with it, each unlock hands the lock to the next one. When all looked
     /// as soon as they were owed the lock, half of all wake-ups were in vain, and 64 threads took 1.2 times as long.
     func lookTime(of sleeper: Sleeper) -> UInt64 {
-        sleeper.arrival + max(patience, 100_000 * UInt64(sleepers.count))
+        sleeper.arrival + max(handoffDelay, 100_000 * UInt64(sleepers.count))
     }
 
     /// A sleeper is owed the lock from now on, however many sleep, and so are those before it.

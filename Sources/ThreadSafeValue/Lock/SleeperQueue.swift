@@ -94,8 +94,8 @@ extension SleeperQueue {
     }
 
     /// After how long a sleep few are owed the lock, in nanoseconds; for tests.
-    func setPatience(_ patience: UInt64) {
-        mutex.around { line.patience = patience }
+    func setHandoffDelay(_ delay: UInt64) {
+        mutex.around { line.handoffDelay = delay }
     }
 }
 

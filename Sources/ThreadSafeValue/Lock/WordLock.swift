@@ -193,8 +193,8 @@ extension WordLock {
     }
 
     /// Lets threads sleep for longer than half a millisecond before they are owed the lock.
-    package func setPatience(_ patience: UInt64) {
-        unsafe Storage.sleeperQueue(cell.storage).setPatience(patience)
+    package func setHandoffDelay(_ delay: UInt64) {
+        unsafe Storage.sleeperQueue(cell.storage).setHandoffDelay(delay)
     }
 
     /// Takes the lock if that is possible in time.

@@ -115,7 +115,7 @@ extension Protected {
     /// - Throws: What the closure throws.
     @inlinable
     @discardableResult
-    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`, then `write`.")
+    @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)`.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,
         _ body: (inout Value) throws(Failure) -> Result
@@ -162,5 +162,34 @@ extension Protected where Value: Sendable {
     public func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws(CancellationError) {
         await storage.wait(until: condition)
         if Task.isCancelled { throw CancellationError() }
+    }
+
+    /// Suspends the task until the value meets a condition, then changes it, in one step: no other access comes
+    /// between.
+    ///
+    /// ```swift
+    /// let job = try await jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
+    /// ```
+    ///
+    /// No thread waits, and tasks that wait for the same get it in any order.
+    ///
+    /// - Warning: The condition is tested under the lock, by the thread that has changed the value and by the task. It
+    ///   must not access that value or another protected one, whose lock the thread may hold as well, and should be
+    ///   quick.
+    /// - Parameters:
+    ///   - condition: Whether this is the value to wait for.
+    ///   - body: What to do with the value, in the task, while nobody else can access it.
+    /// - Returns: What the closure returns.
+    /// - Throws: `CancellationError` if the task is cancelled before the closure is called, or what that throws.
+    @discardableResult
+    nonisolated(nonsending) public func write<Result>(
+        when condition: @escaping @Sendable (Value) -> Bool,
+        _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        while true {
+            try await wait(until: condition)
+            // Another access may have come between.
+            if let result = try write({ condition($0) ? try body(&$0) : nil }) { return result }
+        }
     }
 }

@@ -37,9 +37,9 @@ extension AsyncSchedule: CommandSchedule {
 /// Submitting a command returns at once and blocks nobody. Its closure and its completion run on the target queue,
 /// always. A completion runs after the command: others may have the turn by then, so it may wait for the value itself.
 ///
-/// A command that was accepted runs, also if nobody holds the value any more. If the target queue does not start for 5
-/// ms when the turn comes, its commands let others go first until it does; for a queue that was late before it may be
-/// 50 ms.
+/// A command that was accepted runs, also if nobody holds the value any more, unless that is suspended. If the target
+/// queue does not start for 5 ms when the turn comes, its commands let others go first until it does; for a queue that
+/// was late before it may be 50 ms, or 0.8 s if its blocks come in vain.
 public struct AsyncCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.
     public typealias CurrentValue = Value

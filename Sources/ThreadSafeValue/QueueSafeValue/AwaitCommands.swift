@@ -132,8 +132,8 @@ extension AwaitCommands {
 
     /// Changes the value in place, in an async closure that has it to itself until it returns.
     ///
-    /// The turn is kept while the closure is suspended. A command of the same value from inside it, or from a task
-    /// below it, answers ``QueueSafeValueError/reentrantCommand``.
+    /// The turn is kept while the closure is suspended. A command of the same value that waits or is awaited inside it,
+    /// or in a child task of it, answers ``QueueSafeValueError/reentrantCommand``.
     ///
     /// - Parameter accessClosure: Called at most once, in the task or a child of it. If it throws, what it changed
     ///   stays.

@@ -70,6 +70,8 @@ extension TimedWaitSchedule: CommandSchedule {
 ///
 /// The turn goes to the waiting command of highest priority, among equals to the one that came first. With nobody else
 /// there, a command costs two atomic operations and allocates nothing but, with manual completion, what `done` needs.
+/// Those of the priorities between the lowest and the highest are made at each use, which counts a reference: keep them
+/// in a `let` where that matters.
 ///
 /// A command that would wait forever answers at once: ``QueueSafeValueError/reentrantCommand`` inside another command
 /// of the same value on the same thread, ``QueueSafeValueError/circularWait`` if it would close a circle of threads.

@@ -113,7 +113,7 @@ struct EventualFairnessTests {
             // The first must be woken, and not be handed the lock; so both must fall asleep before it is owed that.
             while rounds < 3 {
                 let lock = WordLock()
-                lock.setPatience(20_000_000)
+                lock.setHandoffDelay(20_000_000)
                 let second = RunningThread {
                     while lock.sleepingThreadCount == 0 { usleep(10) }
                     if isTimed {

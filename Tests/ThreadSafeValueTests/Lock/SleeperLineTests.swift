@@ -43,7 +43,7 @@ struct SleeperLineTests {
     }
 
     @Test("Half a millisecond of sleep is enough for few, and more is asked for where many sleep")
-    func patience() {
+    func handoffDelay() {
         var line = SleeperLine()
         line.insert(Sleeper(1), at: 1_000)
         #expect(!line.frontIsOwed(at: 500_999))

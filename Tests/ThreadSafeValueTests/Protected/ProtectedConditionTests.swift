@@ -93,6 +93,64 @@ struct ProtectedConditionTests {
         #expect(!number.hasWaiters)
     }
 
+    @Test("A task's write that waits for a condition is one step as well: each task takes what is there, once")
+    func tasks() async throws {
+        let (buffer, received) = (Protected([Int]()), Protected([Int]()))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    while true {
+                        // It would trap if another task came between the test and the change.
+                        let next = try await buffer.write(when: { !$0.isEmpty }) { $0.removeFirst() }
+                        if next < 0 { return }
+                        received.append(next)
+                    }
+                }
+            }
+            try await onThreadOfItsOwn {
+                for number in 0..<1_000 { buffer.append(number) }
+                for _ in 0..<4 { buffer.append(-1) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(received.wrappedValue.sorted() == Array(0..<1_000))
+        #expect(!buffer.hasWaiters)
+    }
+
+    @Test("A task's write whose condition is not met waits on, and is not called when the task is cancelled")
+    func taskWaitsOn() async throws {
+        let number = Protected(0)
+        let isTested = Door()
+        let waiting = Task {
+            try await number.write { number in
+                isTested.open()
+                return number == 1
+            } _: { _ in
+                Issue.record("It was called.")
+            }
+        }
+        try await onThreadOfItsOwn { isTested.waitUntilOpen() }
+        number.wrappedValue = 2
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(number.wrappedValue == 2)
+    }
+
+    @Test("A task's write returns what its closure returns, `nil` too, throws what that throws, and runs on its actor")
+    @MainActor
+    func taskAnswers() async throws {
+        let numbers = Protected([Int]())
+        let last = try await numbers.write(when: { $0.isEmpty }) { numbers in
+            MainActor.assertIsolated()
+            return numbers.popLast()
+        }
+        #expect(last == nil)
+        await #expect(throws: Refusal(code: 3)) {
+            try await numbers.write(when: { $0.isEmpty }) { _ in throw Refusal(code: 3) }
+        }
+        #expect(numbers.tryRead { $0 } == [])
+    }
+
     @Test("A cancellation that races the change resumes the task once")
     func races() async throws {
         for _ in 0..<200 {
