@@ -183,34 +183,38 @@ struct SlowQueueTests {
     /// holds the value for a while, one that is late finds the turn taken, and the next one finds the queue free.
     @Test("So is one that has more commands than a block runs in one go", arguments: [0, 500])
     func backlog(microseconds: UInt32) throws {
+        let passed = try inTime { try (0..<3).map { _ in try passedBetweenBatches(microseconds).sorted()[5] } }
+        // The first ones teach. Otherwise it is twenty each time, or thousands. The least of several times, as a busy
+        // machine may make a queue late beyond the limit.
+        #expect(passed.min()! <= 5, "\(passed)")
+    }
+
+    /// How many commands of a thread, each of which takes so long, begin between two batches of a slow queue, each time.
+    private func passedBetweenBatches(_ microseconds: UInt32) throws -> [Int] {
         let batch = HandoffPolicy().batch
-        let passed = try inTime {
-            let value = QueueSafeValue(value: 0)
-            let queue = DispatchQueue(label: "slow")
-            let (begun, isOver, mayBegin) = (Log<Int>(), Protected(false), Door())
-            queue.async { mayBegin.waitUntilOpen() }
-            for index in 0..<12 * batch {
-                value.async(performIn: queue).highestPriority.set { number in
-                    if index % batch == 0 { queue.async { usleep(15_000) } }
-                    begun.add(number)
-                }
+        let value = QueueSafeValue(value: 0)
+        let queue = DispatchQueue(label: "slow")
+        let (begun, isOver, mayBegin) = (Log<Int>(), Protected(false), Door())
+        queue.async { mayBegin.waitUntilOpen() }
+        for index in 0..<12 * batch {
+            value.async(performIn: queue).highestPriority.set { number in
+                if index % batch == 0 { queue.async { usleep(15_000) } }
+                begun.add(number)
             }
-            let thread = RunningThread {
-                while !isOver.wrappedValue {
-                    value.wait.lowestPriority.set {
-                        if microseconds > 0 { usleep(microseconds) }
-                        $0 += 1
-                    }
-                }
-            }
-            mayBegin.open()
-            try poll("all commands have run") { begun.count == 12 * batch }
-            isOver.wrappedValue = true
-            thread.join()
-            return (1..<12).map { begun.entries[$0 * batch] - begun.entries[$0 * batch - 1] }
         }
-        // The first ones teach. Otherwise it is twenty each time, or thousands.
-        #expect(passed.sorted()[5] <= 5, "\(passed)")
+        let thread = RunningThread {
+            while !isOver.wrappedValue {
+                value.wait.lowestPriority.set {
+                    if microseconds > 0 { usleep(microseconds) }
+                    $0 += 1
+                }
+            }
+        }
+        mayBegin.open()
+        try poll("all commands have run") { begun.count == 12 * batch }
+        isOver.wrappedValue = true
+        thread.join()
+        return (1..<12).map { begun.entries[$0 * batch] - begun.entries[$0 * batch - 1] }
     }
 
     /// Each of the queues is busy with what a completion does. The least of several times.
