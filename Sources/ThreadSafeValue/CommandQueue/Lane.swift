@@ -87,7 +87,7 @@ package final class Lane: @unchecked Sendable {
 
 extension Lane {
     /// What is known of a block that is a probe.
-    private enum Probe {
+    enum Probe {
         /// The block is none, or it was claimed.
         static var none: UInt64 { 0 }
         static var pending: UInt64 { 1 }
@@ -95,7 +95,7 @@ extension Lane {
         static var answered: UInt64 { 2 }
     }
 
-    private var probe: AtomicWord { unsafe AtomicWord(words) }
+    var probe: AtomicWord { unsafe AtomicWord(words) }
 
     package func dispatchProbe(at time: UInt64) {
         dispatch(at: time)
@@ -227,9 +227,10 @@ extension Lane {
     /// Whether its queue is known to start blocks late.
     func isSlow(_ policy: HandoffPolicy) -> Bool { delay > policy.keeping }
 
-    /// Whether the block is late, though the turn is kept for it still. Not after it came in vain more than once.
+    /// Whether the block is late, though the turn is kept for it still. Not after it came in vain more than once, nor if
+    /// it was a probe that has come.
     func mayBePassed(at time: UInt64, _ policy: HandoffPolicy) -> Bool {
-        guard case .dispatched(let start) = block else { return false }
+        guard case .dispatched(let start) = block, probe.load() != Probe.answered else { return false }
         return misses < 2 && time >= start &+ policy.keeping
     }
 

@@ -132,7 +132,7 @@ extension WaiterQueue {
         guard front.priority == first.priority, lane.isSlow(policy) else { return nil }
         if let thread = threads.first, thread.precedes(first) { return nil }
         let time = now()
-        let mayPass = lanes.allBefore(lane) { other in
+        let mayPass = lanes.allBefore(lane, atMost: policy.batch) { other in
             other.mayBePassed(at: time, policy) && other.submitters & lane.submitters == 0
         }
         return mayPass ? first : nil

@@ -30,11 +30,18 @@ extension IndexedHeap {
         moveDown(element, from: element.place!)
     }
 
-    /// Whether all elements that precede one, which is there, are as they should be. O(their number).
-    func allBefore(_ element: Element, from place: Int = 0, satisfy isMet: (Element) -> Bool) -> Bool {
+    /// Whether no more than so many elements precede one, which is there, and all of them are as they should be.
+    /// O(limit).
+    func allBefore(_ element: Element, atMost limit: Int, satisfy isMet: (Element) -> Bool) -> Bool {
+        var limit = limit
+        return allBefore(element, from: 0, &limit, isMet)
+    }
+
+    private func allBefore(_ element: Element, from place: Int, _ limit: inout Int, _ isMet: (Element) -> Bool) -> Bool {
         guard place < elements.count, elements[place].precedes(element) else { return true }
-        return isMet(elements[place]) && allBefore(element, from: 2 * place + 1, satisfy: isMet)
-            && allBefore(element, from: 2 * place + 2, satisfy: isMet)
+        limit -= 1
+        return limit >= 0 && isMet(elements[place]) && allBefore(element, from: 2 * place + 1, &limit, isMet)
+            && allBefore(element, from: 2 * place + 2, &limit, isMet)
     }
 
     /// Takes an element out, if it is there.

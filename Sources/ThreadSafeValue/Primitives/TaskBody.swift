@@ -4,7 +4,7 @@
 
 /// An async body that has a turn across suspensions, on whatever threads it and the tasks below it run.
 ///
-/// `@unchecked Sendable`: `place` is written before the body begins, and the body is all that reads it.
+/// `@unchecked Sendable`: `place` is an atomic word that the body keeps.
 @safe
 final class TaskBody: @unchecked Sendable {
     /// The body that this one is in.
@@ -13,11 +13,18 @@ final class TaskBody: @unchecked Sendable {
     /// Of the task that awaits this body, which may run in a child.
     let submitters = Submitter.taskBits
 
-    /// Where the task keeps `innermost` while it runs the body.
-    private var place: UnsafeRawPointer?
+    /// Where the task keeps `innermost` while it runs the body. Zero before and after that: another task may have a copy
+    /// of its locals there then.
+    private let place: UnsafeMutablePointer<AtomicWord.Storage>
 
     init() {
         outer = Self.current
+        unsafe place = .allocate(capacity: 1)
+        unsafe place.initialize(to: AtomicWord.zero)
+    }
+
+    deinit {
+        unsafe place.deallocate()
     }
 }
 
@@ -43,7 +50,7 @@ extension TaskBody {
     /// A `Task { }` that a body starts inherits the task's locals too, but the body need not await it, so it may wait
     /// for the turn. It has a copy of them, whereas a child looks into those of its parent: the place tells which.
     static var current: TaskBody? {
-        guard let body = innermost, unsafe body.place == placeOfInnermost else { return nil }
+        guard let body = innermost, unsafe AtomicWord(body.place).load() == placeOfInnermost else { return nil }
         return body
     }
 
@@ -58,18 +65,20 @@ extension TaskBody {
 
     private func bind<Success: Sendable>(_ operation: () async throws -> Success) async throws -> Success {
         try await Self.$innermost.withValue(self) {
-            unsafe place = Self.placeOfInnermost
+            unsafe AtomicWord(place).store(Self.placeOfInnermost)
+            defer { unsafe AtomicWord(place).store(0) }
             return try await operation()
         }
     }
 
     /// Whether this body has a turn, or one that it is in.
     func isPart(of holder: UInt64) -> Bool {
-        holder == self.holder || outer?.isPart(of: holder) == true
+        // Not one call in the other: bodies may be nested as deeply as memory allows.
+        sequence(first: self, next: \.outer).contains { $0.holder == holder }
     }
 
-    private static var placeOfInnermost: UnsafeRawPointer? {
-        unsafe taskLocalPlace(unsafeBitCast($innermost, to: UnsafeRawPointer.self))
+    private static var placeOfInnermost: UInt64 {
+        unsafe UInt64(UInt(bitPattern: taskLocalPlace(unsafeBitCast($innermost, to: UnsafeRawPointer.self))))
     }
 }
 

@@ -167,6 +167,29 @@ struct SlowEqualsTests {
         line.end()
     }
 
+    /// The queue of the third is in time: it had a block only so that it was looked at, and that has left again.
+    @Test("A queue whose block has come and gone is before it", arguments: [false, true])
+    func blockHasCome(leaves: Bool) {
+        var line = Line()
+        for _ in 0..<3 { line.append() }
+        line.waitsForFront()
+        line.lane(1).dispatchProbe(at: now() - 1_000_000)
+        if leaves { #expect(!line.lane(1).blockIsNeeded()) }
+        #expect((line.next(forBlockOf: 2) === line.commands[2]) == !leaves)
+        line.end()
+    }
+
+    @Test("It passes no more queues than a batch has commands, so that a look takes no longer", arguments: [0, 1])
+    func many(more: Int) {
+        let count = HandoffPolicy().batch + more
+        var line = Line()
+        for _ in 0...count { line.append() }
+        line.waitsForFront()
+        for index in 1..<count { line.lane(index).dispatch(at: now() - 1_000_000) }
+        #expect((line.next(forBlockOf: count) === line.commands[count]) == (more == 0))
+        line.end()
+    }
+
     @Test("Who has a command in a queue is an obstacle, also if others have some there too", arguments: [1, 2])
     func severalSubmitters(submitter: UInt64) {
         var line = Line()

@@ -152,6 +152,69 @@ struct AwaitedBodyTests {
         #expect(answers == Array(repeating: .failure(.reentrantCommand), count: 4) + [.success(1)])
     }
 
+    /// The inner body is over, and its memory is used again: a copy of the task's locals may come to where they stood.
+    /// Without a place that is erased then, some of a million commands were taken for a part of the outer body.
+    @Test("A task that was started in a body is part of no body either when that one is over and its memory used again")
+    func usedAgain() async throws {
+        let (successes, failures) = try await onOwnThreads {
+            let answers = Protected((successes: 0, failures: 0))
+            let end = nanoseconds() + 2_000_000_000
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask { while nanoseconds() < end { await Self.outlive(answers) } }
+                }
+            }
+            return answers.wrappedValue
+        }
+        #expect(failures == 0, "And \(successes) successes")
+    }
+
+    private enum Local {
+        @TaskLocal static var number = 0
+    }
+
+    /// In children of a body of one value, bodies of another one each start a task that outlives them, but not the
+    /// first body.
+    private static func outlive(_ answers: Protected<(successes: Int, failures: Int)>) async {
+        let (outer, inner) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+        let tasks = Protected([Task<Void, Never>]())
+        await Local.$number.withValue(1) {
+            await outer.async.lowestPriority.set { _ in
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            await inner.async.lowestPriority.set { number in
+                                number += 1
+                                tasks.append(Task { await startOthers(outer, answers) })
+                                await Task.yield()
+                            }
+                        }
+                    }
+                }
+                await waitForAMoment()
+            }
+        }
+        for task in tasks.wrappedValue { await task.value }
+    }
+
+    private static func startOthers(
+        _ value: QueueSafeValue<Int>,
+        _ answers: Protected<(successes: Int, failures: Int)>
+    ) async {
+        try? await Task.sleep(nanoseconds: 1_000_000)
+        let tasks = (0..<20).map { _ in
+            Task {
+                let isSuccess = (try? await value.async.lowestPriority.set { $0 += 1 }.get()) != nil
+                if isSuccess { answers.successes += 1 } else { answers.failures += 1 }
+            }
+        }
+        for task in tasks { await task.value }
+    }
+
+    private static func waitForAMoment() async {
+        try? await Task.sleep(nanoseconds: 4_000_000)
+    }
+
     /// Each step has bodies of three values and starts the next step's task in them, as a pipeline or a timer that
     /// renews itself does. Nothing may be handed down from step to step. The least of several parts of the chain, and
     /// once more if that looks bad, as a busy machine makes some of them longer.

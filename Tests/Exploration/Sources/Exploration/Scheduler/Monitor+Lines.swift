@@ -106,6 +106,11 @@ extension Lane {
     var grantLeft: Int { unsafe Grant(bits: grantWord.storage.pointee.bits).count }
 }
 
+extension Lane {
+    /// Whether its block was a probe that has come and gone, without a step of a thread.
+    var blockHasLeft: Bool { unsafe probe.storage.pointee.bits == Probe.answered }
+}
+
 extension PendingCommand {
     /// What its handle says of it, which revokes the grant of a lane first.
     var stateOfHandle: State {

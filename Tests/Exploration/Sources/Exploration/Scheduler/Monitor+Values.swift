@@ -86,7 +86,7 @@ extension Monitor {
         guard world.clock >= World.beginning + limits.keeping else { return 0 }
         return notes.reduce(0) { mask, note in
             guard let pending = note.pending, pending.isWaiting, let lane = unsafe pending.lane, lane.misses < 2,
-                case .dispatched(let start) = lane.block, world.clock >= start + limits.keeping
+                case .dispatched(let start) = lane.block, world.clock >= start + limits.keeping, !lane.blockHasLeft
             else { return mask }
             return mask | 1 << note.command.index
         }
