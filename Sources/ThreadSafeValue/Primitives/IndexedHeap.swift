@@ -37,7 +37,8 @@ extension IndexedHeap {
         return allBefore(element, from: 0, &limit, isMet)
     }
 
-    private func allBefore(_ element: Element, from place: Int, _ limit: inout Int, _ isMet: (Element) -> Bool) -> Bool {
+    private func allBefore(_ element: Element, from place: Int, _ limit: inout Int, _ isMet: (Element) -> Bool) -> Bool
+    {
         guard place < elements.count, elements[place].precedes(element) else { return true }
         limit -= 1
         return limit >= 0 && isMet(elements[place]) && allBefore(element, from: 2 * place + 1, &limit, isMet)
