@@ -108,8 +108,8 @@ extension TurnQueue {
                 if claimTurn(in: waiters) { return begin(next, of: lane, in: &waiters, &batch) }
                 _ = waiters.successorLooks(next)
                 if mayLookAgain, !waiters.isSuspended { return nil }
-                // Behind a manual command that it has run itself it does not come in vain.
-                if batch.count == 0, !waiters.isSuspended { lane.missesTurn() }
+                // Behind a manual command that it has run itself it does not come in vain, nor if it was not waited for.
+                if batch.count == 0, !waiters.isSuspended, waiters.front === next { lane.missesTurn() }
             }
             waiters.leave(lane)
             return .some(nil)
