@@ -108,7 +108,11 @@ struct ProtectedConditionTests {
                 }
             }
             try await onThreadOfItsOwn {
-                for number in 0..<1_000 { buffer.append(number) }
+                // One at a time, so that all tasks go on for each.
+                for number in 0..<1_000 {
+                    buffer.append(number)
+                    buffer.wait { $0.isEmpty }
+                }
                 for _ in 0..<4 { buffer.append(-1) }
             }
             try await group.waitForAll()
