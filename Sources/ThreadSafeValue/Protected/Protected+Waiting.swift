@@ -182,14 +182,23 @@ extension Protected where Value: Sendable {
     /// - Returns: What the closure returns.
     /// - Throws: `CancellationError` if the task is cancelled before the closure is called, or what that throws.
     @discardableResult
-    nonisolated(nonsending) public func write<Result>(
+    nonisolated(nonsending) public func write<Result: ~Copyable>(
         when condition: @escaping @Sendable (Value) -> Bool,
         _ body: (inout Value) throws -> Result
     ) async throws -> Result {
         while true {
             try await wait(until: condition)
-            // Another access may have come between.
-            if let result = try write({ condition($0) ? try body(&$0) : nil }) { return result }
+            // By now another access may have come between, and the task may have been cancelled.
+            if try lockUnlessCancelled(when: condition) { return try writeAndUnlock(body) }
         }
+    }
+
+    private func lockUnlessCancelled(when condition: (Value) -> Bool) throws(CancellationError) -> Bool {
+        lock()
+        let isCancelled = Task.isCancelled
+        if !isCancelled, unsafe condition(place.pointee) { return true }
+        unlock()
+        if isCancelled { throw CancellationError() }
+        return false
     }
 }

@@ -155,6 +155,50 @@ struct ProtectedConditionTests {
         #expect(numbers.tryRead { $0 } == [])
     }
 
+    /// The task goes on behind what the actor does now.
+    @Test("A task's write is not called when the task was cancelled after the condition was met")
+    @MainActor
+    func cancelledBeforeItsTurn() async throws {
+        let number = Protected(0)
+        let isTested = Door()
+        let waiting = Task {
+            try await number.write { number in
+                isTested.open()
+                return number == 1
+            } _: { _ in
+                Issue.record("It was called.")
+            }
+        }
+        try await onThreadOfItsOwn { isTested.waitUntilOpen() }
+        number.wrappedValue = 1
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
+    @Test("A task that finds its condition unmet again has changed nothing: those who listen hear of each change once")
+    func noChange() async throws {
+        let number = Protected(0)
+        let changes = number.changes(buffering: .unbounded)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { try await number.write(when: { $0 % 2 == 1 }) { $0 += 1 } }
+            }
+            try await onThreadOfItsOwn {
+                for _ in 0..<8 {
+                    number.wrappedValue += 1
+                    number.wait { $0 % 2 == 0 }
+                }
+            }
+            try await group.waitForAll()
+        }
+        var seen: [Int] = []
+        for await number in changes {
+            seen.append(number)
+            if number == 16 { break }
+        }
+        #expect(seen == Array(1...16))
+    }
+
     @Test("A cancellation that races the change resumes the task once")
     func races() async throws {
         for _ in 0..<200 {
