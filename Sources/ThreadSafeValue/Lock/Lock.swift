@@ -7,8 +7,8 @@
 /// Prefer ``around(_:)``: it cannot forget to unlock. Prefer ``Protected`` where the lock guards one value.
 ///
 /// - Warning: A lock belongs to the thread that took it. Taking it again on that thread crashes, and so does unlocking
-///   it on another one, or letting it go away while it is held, each with a message that says so. It stays held if its thread ends, and a new thread may then
-///   be taken for the old one.
+///   it on another one, or letting it go away while it is held, each with a message that says so. It stays held if its
+///   thread ends, and a new thread may then be taken for the old one.
 public protocol Lock: Sendable {
     /// Creates a lock that nobody holds.
     init()

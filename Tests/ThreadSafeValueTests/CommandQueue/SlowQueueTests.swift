@@ -293,8 +293,8 @@ struct SlowQueueTests {
         #expect(begun >= count / 2, "\(begun) of \(count)")
     }
 
-    /// Each command comes from a thread of its own, every 20 ms. If the queues were waited for one after the other, a third
-    /// of the commands would run, and the thread would wait for seconds.
+    /// Those for each queue come from a thread of their own, every 20 ms. If the queues were waited for one after the
+    /// other, a third of the commands would run, and the thread would wait for seconds.
     @Test("Equals for six queues whose blocks take 30 ms are served, and a thread beside them")
     func slowEquals() throws {
         let count = 75
