@@ -180,7 +180,7 @@ extension Protected where Value: Sendable {
     ///   - condition: Whether this is the value to wait for.
     ///   - body: What to do with the value, in the task, while nobody else can access it.
     /// - Returns: What the closure returns.
-    /// - Throws: `CancellationError` if the task is cancelled before the closure is called, or what that throws.
+    /// - Throws: `CancellationError` if the task is found cancelled before the closure is called, or what that throws.
     @discardableResult
     nonisolated(nonsending) public func write<Result: ~Copyable>(
         when condition: @escaping @Sendable (Value) -> Bool,
@@ -195,8 +195,10 @@ extension Protected where Value: Sendable {
 
     private func lockUnlessCancelled(when condition: (Value) -> Bool) throws(CancellationError) -> Bool {
         lock()
+        let isMet = unsafe condition(place.pointee)
+        // After the condition, which may take its time.
         let isCancelled = Task.isCancelled
-        if !isCancelled, unsafe condition(place.pointee) { return true }
+        if isMet, !isCancelled { return true }
         unlock()
         if isCancelled { throw CancellationError() }
         return false
