@@ -8,7 +8,7 @@ import ThreadSafeValue
 
 @Suite("While the turn is kept for the late block of a slow queue, other slow queues run equals of the front")
 struct SlowEqualsTests {
-    /// Three commands for three queues, in this order.
+    /// Commands for a queue each, in this order.
     private struct Line: ~Copyable {
         var waiters: WaiterQueue
         var commands: [PendingCommand] = []
@@ -33,8 +33,13 @@ struct SlowEqualsTests {
         mutating func waitsForFront(comesInVain times: Int = 0) {
             _ = choose()
             for _ in 0..<times { lane(0).missesTurn() }
+            if policy.keeping < 1_000_000 { letBlocksBeLate() }
+        }
+
+        /// Blocks that are dispatched now are late when this returns.
+        func letBlocksBeLate() {
             let begin = now()
-            if policy.keeping < 1_000_000 { while now() < begin + 2 * policy.keeping {} }
+            while now() < begin + 2 * policy.keeping {}
         }
 
         @discardableResult
@@ -106,8 +111,7 @@ struct SlowEqualsTests {
         for submitter in 0..<3 { line.append(by: 1 << UInt64(submitter)) }
         line.waitsForFront()
         line.choose()
-        let begin = now()
-        while now() < begin + 2 * line.policy.keeping {}
+        line.letBlocksBeLate()
         #expect(line.next(forBlockOf: 2) === line.commands[2])
         // The front is next all the same, and its block is still the successor.
         #expect(line.waiters.front === line.commands[0])
@@ -197,8 +201,7 @@ struct SlowEqualsTests {
         let fronts = [1, 2].map { line.waiters.append(.medium, for: queue, by: $0) }
         fronts[0].lane!.dispatch(at: now())
         line.append(by: submitter)
-        let begin = now()
-        while now() < begin + 2 * line.policy.keeping {}
+        line.letBlocksBeLate()
         #expect(line.next(forBlockOf: 0) == nil)
         for front in fronts { line.waiters.remove(front) }
         line.end()
@@ -216,8 +219,7 @@ struct SlowEqualsTests {
         let front = line.waiters.append(.medium, for: queue, by: 1)
         #expect(front.lane === lane)
         line.append(by: 2)
-        let begin = now()
-        while now() < begin + 2 * line.policy.keeping {}
+        line.letBlocksBeLate()
         #expect(line.next(forBlockOf: 0) === line.commands[0])
         line.waiters.remove(front)
         line.end()

@@ -72,21 +72,21 @@ extension Monitor {
     }
 
     /// The commands of lanes that have no place in line at the moment.
-    var overdueNow: UInt64 {
-        guard world.clock >= World.beginning + limits.keeping else { return 0 }
-        return notes.reduce(0) { mask, note in
-            guard let pending = note.pending, pending.isWaiting, let lane = unsafe pending.lane, lane.isOverdue
-            else { return mask }
-            return mask | 1 << note.command.index
-        }
-    }
+    var overdueNow: UInt64 { commands { $0.isOverdue } }
 
     /// The commands of lanes whose blocks are late, though the turn is kept for them at the moment.
     var lateNow: UInt64 {
+        commands { lane in
+            guard lane.misses < 2, case .dispatched(let start) = lane.block else { return false }
+            return world.clock >= start + limits.keeping && !lane.blockHasLeft
+        }
+    }
+
+    /// The commands that wait in some of the lanes, none of which is late in the beginning.
+    private func commands(inLanesThat isMet: (Lane) -> Bool) -> UInt64 {
         guard world.clock >= World.beginning + limits.keeping else { return 0 }
         return notes.reduce(0) { mask, note in
-            guard let pending = note.pending, pending.isWaiting, let lane = unsafe pending.lane, lane.misses < 2,
-                case .dispatched(let start) = lane.block, world.clock >= start + limits.keeping, !lane.blockHasLeft
+            guard let pending = note.pending, pending.isWaiting, let lane = unsafe pending.lane, isMet(lane)
             else { return mask }
             return mask | 1 << note.command.index
         }
