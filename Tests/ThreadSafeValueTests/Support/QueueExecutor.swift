@@ -4,11 +4,11 @@
 
 import Dispatch
 
-/// Runs tasks on threads of its own, however busy the cooperative pool is.
+/// Runs tasks on threads of its own, however busy the cooperative pool is, while the queue is not suspended.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class QueueExecutor: TaskExecutor {
     static let shared = QueueExecutor()
-    private let queue = DispatchQueue(label: "tasks", attributes: .concurrent)
+    let queue = DispatchQueue(label: "tasks", attributes: .concurrent)
     private let whenAsked: @Sendable () -> Void
 
     /// - Parameter whenAsked: called on the thread that lets a task start or go on.

@@ -1,0 +1,139 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+private typealias Answer = Result<Int, QueueSafeValueError>
+
+/// A task that has its turn, and an executor that does not let it go on.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private struct HeldUpTask: Sendable {
+    let value: QueueSafeValue<Int>
+    let begun = Log<Void>()
+    private let executor = QueueExecutor()
+    private let task: Task<Answer, Never>
+
+    init(limit: Int = .max) throws {
+        let value = QueueSafeValue(value: 0, pendingCommandLimit: limit)
+        self.value = value
+        let blocker = Blocker(value)
+        task = Task.detached(executorPreference: executor) { [begun] in
+            await value.async.lowestPriority.set { number in
+                begun.add(())
+                number += await one()
+            }
+        }
+        try value.waitForPending(1)
+        executor.queue.suspend()
+        blocker.end()
+        // The turn is handed to the task by a block.
+        try value.waitForPending(0)
+    }
+
+    func cancel() { task.cancel() }
+
+    /// Lets the task go on.
+    func end() async -> Answer {
+        executor.queue.resume()
+        return await task.value
+    }
+}
+
+private func one() async -> Int { 1 }
+
+@Suite("A turn that is handed to a task")
+struct TaskHandoffTests {
+    /// The time-out is for a turn that is held for ever.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test("A queue that stands still stalls nobody, nor does an executor of tasks", arguments: [0, 1, 5])
+    func standingExecutor(waiting: Int) async throws {
+        let task = try await onThreadOfItsOwn { try HeldUpTask() }
+        let answers = try await onThreadOfItsOwn {
+            let threads = (0..<waiting).map { _ in
+                RunningThread { task.value.wait(timeout: .seconds(120)).lowestPriority.set { $0 += 10 } }
+            }
+            defer { threads.forEach { $0.join() } }
+            return [
+                task.value.wait(timeout: .seconds(120)).highestPriority.map { _ in task.begun.count },
+                task.value.wait(timeout: .seconds(120)).lowestPriority.map { _ in task.begun.count },
+            ]
+        }
+        #expect(answers == [.success(0), .success(0)])
+        #expect(try await task.end().get() % 10 == 1)
+        #expect(task.value.wait.lowestPriority.get() == .success(1 + 10 * waiting))
+    }
+
+    /// Two of them, so that one is handed the turn while it is late for the second time.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test("A task that comes too late stands in line again, though the value takes no other command")
+    func standsInLineAgain() async throws {
+        let task = try await onThreadOfItsOwn { try HeldUpTask(limit: 1) }
+        let blocker = try await onThreadOfItsOwn { Blocker(task.value) }
+        let other = Log<Answer>()
+        let handle = task.value.async(performIn: .global()).highestPriority.set { $0 += 10 } completion: {
+            other.add($0)
+        }
+        #expect(handle.state == .waiting)
+        async let answer = task.end()
+        try await onThreadOfItsOwn { try task.value.waitForPending(2) }
+        #expect(task.begun.count == 0)
+        blocker.end()
+        #expect(await answer == .success(11))
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test("A task that is cancelled before its closure begins does not begin it", arguments: [false, true])
+    func cancelled(isLate: Bool) async throws {
+        let task = try await onThreadOfItsOwn { try HeldUpTask() }
+        if isLate { _ = try await onThreadOfItsOwn { task.value.wait.lowestPriority.get() } }
+        task.cancel()
+        #expect(await task.end() == .failure(.cancelled))
+        #expect(task.begun.count == 0)
+        #expect(task.value.wait(timeout: .seconds(120)).lowestPriority.get() == .success(0))
+    }
+
+    /// Each thread of the pool takes one of the tasks that wait for the door before it takes the body.
+    @Test("A submitted async closure for which the pool has no thread holds no turn")
+    func fullPool() async throws {
+        let (value, door, begun) = (QueueSafeValue(value: 0), Door(), Log<Void>())
+        let blocker = try await onThreadOfItsOwn { Blocker(value) }
+        let command = value.async.lowestPriority.submit { number in
+            begun.add(())
+            number += await one()
+        }
+        for _ in 0..<ProcessInfo.processInfo.activeProcessorCount { Task.detached { door.waitUntilOpen() } }
+        let answer = try await onThreadOfItsOwn {
+            blocker.end()
+            try value.waitForPending(0)
+            defer { door.open() }
+            return value.wait(timeout: .seconds(120)).lowestPriority.map { _ in begun.count }
+        }
+        #expect(answer == .success(0))
+        #expect(await command.value.map { 1 } == .success(1))
+        #expect(value.wait.lowestPriority.get() == .success(1))
+    }
+
+    /// It lets a task go on 8 ms after it was asked to: the turn that is kept for 5 ms is lost the first time.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test("Tasks of a slow executor are served beside threads that use the value all the time")
+    func slowExecutor() async throws {
+        let (value, isOver) = (QueueSafeValue(value: 0), Protected(false))
+        let executor = QueueExecutor { usleep(8_000) }
+        let threads = (0..<3).map { _ in
+            RunningThread { while !isOver.read({ $0 }) { value.wait.lowestPriority.get() } }
+        }
+        let tasks = (0..<10).map { _ in
+            Task.detached(executorPreference: executor) {
+                await value.async.lowestPriority.set { number in number += await one() }
+            }
+        }
+        for task in tasks { #expect((try? await task.value.get()) != nil) }
+        isOver.write(true)
+        try await onThreadOfItsOwn { threads.forEach { $0.join() } }
+        #expect(value.wait.lowestPriority.get() == .success(10))
+    }
+}
