@@ -82,25 +82,13 @@ extension CommandQueue where Value: Sendable {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - deadline: Until when it waits for that.
-    ///   - handoff: The turn that was handed to the task already.
     /// - Returns: The body, which has the turn, or why there was none.
     private func takeTurn(
         _ priority: CommandPriority,
-        until deadline: Deadline,
-        from handoff: TaskHandoff? = nil
+        until deadline: Deadline
     ) async -> Result<TaskBody, QueueSafeValueError> {
-        var (handoff, lateness) = (handoff, TaskHandoff.Lateness())
+        var lateness = TaskHandoff.Lateness()
         while true {
-            if let handoff {
-                if let late = withTurnQueue({ handoff.takeTurn(of: $0) }) {
-                    lateness = late
-                } else if Task.isCancelled {
-                    withExtendedLifetime(handoff) { giveTurnBack(of: handoff.body.holder, afterChange: false) }
-                    return .failure(.cancelled)
-                } else {
-                    return .success(handoff.body)
-                }
-            }
             let body = TaskBody()
             switch tryToTakeTurnAwaited(priority, until: deadline) {
             case .taken:
@@ -110,13 +98,19 @@ extension CommandQueue where Value: Sendable {
             case .busy: break
             }
             // It was accepted: the bound of the value counts no more.
-            let next: Result<TaskHandoff, QueueSafeValueError> =
-                await submitAwaited(priority, until: deadline, evenIfFull: handoff != nil) { [lateness] resume in
+            let handoff: Result<TaskHandoff, QueueSafeValueError> =
+                await submitAwaited(priority, until: deadline, evenIfFull: lateness.misses > 0) { [lateness] resume in
                     let handoff = withTurnQueue { $0.handTurn(to: body, after: lateness) }
                     return (.detached, { resume(.success(handoff)) })
                 }
-            switch next {
-            case .success(let next): handoff = next
+            switch handoff {
+            case .success(let handoff):
+                guard let late = withTurnQueue({ handoff.takeTurn(of: $0) }) else {
+                    if !Task.isCancelled { return .success(body) }
+                    withExtendedLifetime(body) { giveTurnBack(of: body.holder, afterChange: false) }
+                    return .failure(.cancelled)
+                }
+                lateness = late
             case .failure(let failure): return .failure(failure)
             }
         }
@@ -256,14 +250,12 @@ extension CommandQueue where Value: Sendable {
     ) -> SubmittedCommand<Answer> {
         let taskPriority = Task.currentPriority
         return submit(priority, timeout) { queue, ending in
-            let handoff = queue.withTurnQueue { $0.handTurn(to: TaskBody(), after: TaskHandoff.Lateness()) }
+            // Not with a handoff: the commands of one thread would change places when the pool of all tasks is busy.
+            let owner = TaskBody()
+            queue.moveTurn(to: owner.holder)
             Task.detached(priority: taskPriority) {
-                switch await queue.takeTurn(priority, until: .never, from: handoff) {
-                case .success(let owner):
-                    ending.record(await queue.run(body, as: owner))
-                    withExtendedLifetime(owner) { queue.giveTurnBack(of: owner.holder, afterChange: true) }
-                case .failure(let failure): ending.record(.failure(failure))
-                }
+                ending.record(await queue.run(body, as: owner))
+                withExtendedLifetime(owner) { queue.giveTurnBack(of: owner.holder, afterChange: true) }
                 ending.tell()
             }
             return .detached

@@ -10,13 +10,10 @@ final class TaskHandoff: Sendable {
     /// What is known of the executor of a task that came in vain.
     struct Lateness {
         /// How long it took, in nanoseconds.
-        fileprivate(set) var delay: UInt64 = 0
+        var delay: UInt64 = 0
         /// How often in a row.
-        fileprivate(set) var misses: UInt64 = 0
+        var misses: UInt64 = 0
     }
-
-    /// Who has the turn from now on.
-    let body: TaskBody
 
     private let reference: QueueReference
     private let lateness: Lateness
@@ -25,8 +22,7 @@ final class TaskHandoff: Sendable {
     /// Takes the turn back; `nil` once it was taken, or taken back.
     private let timer = Protected<Timer?>(nil)
 
-    fileprivate init(to body: TaskBody, after lateness: Lateness, _ reference: QueueReference) {
-        self.body = body
+    fileprivate init(after lateness: Lateness, _ reference: QueueReference) {
         self.reference = reference
         self.lateness = lateness
     }
@@ -36,12 +32,12 @@ extension TurnQueue {
     /// Hands the turn of the caller to a task that is about to go on.
     ///
     /// - Parameters:
-    ///   - body: The holder of the turn.
+    ///   - body: Who has the turn from now on.
     ///   - lateness: What is known of the executor.
     /// - Returns: What the task takes it from.
     func handTurn(to body: TaskBody, after lateness: TaskHandoff.Lateness) -> TaskHandoff {
         moveTurn(to: body.holder)
-        let handoff = TaskHandoff(to: body, after: lateness, weakReference())
+        let handoff = TaskHandoff(after: lateness, weakReference())
         // What the executors of other tasks took counts too.
         let delay = max(lateness.delay, taskDelay.load())
         handoff.keepTurn(for: policy.keeping(afterDelay: delay, misses: lateness.misses))

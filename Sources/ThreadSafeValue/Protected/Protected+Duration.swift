@@ -33,6 +33,7 @@ extension Protected {
     ///     value.
     /// - Returns: Whether a value met the condition in time.
     @_disfavoredOverload
+    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)` in a task that is cancelled in time.")
     public func wait(until condition: @escaping @Sendable (Value) -> Bool, timeout: Duration) -> Bool {
         wait(until: condition, timeout: DispatchTimeInterval(timeout))
     }
@@ -47,6 +48,7 @@ extension Protected {
     /// - Throws: What the closure throws.
     @inlinable
     @_disfavoredOverload
+    @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)` in a task that is cancelled in time.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,
         timeout: Duration,

@@ -17,8 +17,7 @@ private struct HeldUpTask: Sendable {
     private let executor = QueueExecutor()
     private let task: Task<Answer, Never>
 
-    init(limit: Int = .max) throws {
-        let value = QueueSafeValue(value: 0, pendingCommandLimit: limit)
+    init(_ value: QueueSafeValue<Int> = QueueSafeValue(value: 0)) throws {
         self.value = value
         let blocker = Blocker(value)
         task = Task.detached(executorPreference: executor) { [begun] in
@@ -67,11 +66,10 @@ struct TaskHandoffTests {
         #expect(task.value.wait.lowestPriority.get() == .success(1 + 10 * waiting))
     }
 
-    /// Two of them, so that one is handed the turn while it is late for the second time.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test("A task that comes too late stands in line again, though the value takes no other command")
     func standsInLineAgain() async throws {
-        let task = try await onThreadOfItsOwn { try HeldUpTask(limit: 1) }
+        let task = try await onThreadOfItsOwn { try HeldUpTask(QueueSafeValue(value: 0, pendingCommandLimit: 1)) }
         let blocker = try await onThreadOfItsOwn { Blocker(task.value) }
         let other = Log<Answer>()
         let handle = task.value.async(performIn: .global()).highestPriority.set { $0 += 10 } completion: {
@@ -96,25 +94,19 @@ struct TaskHandoffTests {
         #expect(task.value.wait(timeout: .seconds(120)).lowestPriority.get() == .success(0))
     }
 
-    /// Each thread of the pool takes one of the tasks that wait for the door before it takes the body.
-    @Test("A submitted async closure for which the pool has no thread holds no turn")
-    func fullPool() async throws {
-        let (value, door, begun) = (QueueSafeValue(value: 0), Door(), Log<Void>())
-        let blocker = try await onThreadOfItsOwn { Blocker(value) }
-        let command = value.async.lowestPriority.submit { number in
-            begun.add(())
-            number += await one()
-        }
-        for _ in 0..<ProcessInfo.processInfo.activeProcessorCount { Task.detached { door.waitUntilOpen() } }
-        let answer = try await onThreadOfItsOwn {
-            blocker.end()
-            try value.waitForPending(0)
-            defer { door.open() }
-            return value.wait(timeout: .seconds(120)).lowestPriority.map { _ in begun.count }
-        }
-        #expect(answer == .success(0))
-        #expect(await command.value.map { 1 } == .success(1))
-        #expect(value.wait.lowestPriority.get() == .success(1))
+    /// The first task is late by a second, so the turn is kept for twice as long for the second one.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test("An executor that was late is waited for the next time")
+    func knownDelay() async throws {
+        var policy = HandoffPolicy()
+        policy.keepingLimit = 600_000_000_000
+        let value = QueueSafeValue(value: 0, policy: policy)
+        let late = try await onThreadOfItsOwn { try HeldUpTask(value) }
+        try await Task.sleep(nanoseconds: 1_000_000_000)
+        #expect(await late.end() == .success(1))
+        let next = try await onThreadOfItsOwn { try HeldUpTask(value) }
+        #expect(value.wait(timeout: .milliseconds(100)).highestPriority.get() == .failure(.timedOut))
+        #expect(await next.end() == .success(2))
     }
 
     /// It lets a task go on 8 ms after it was asked to: the turn that is kept for 5 ms is lost the first time.
@@ -124,7 +116,7 @@ struct TaskHandoffTests {
         let (value, isOver) = (QueueSafeValue(value: 0), Protected(false))
         let executor = QueueExecutor { usleep(8_000) }
         let threads = (0..<3).map { _ in
-            RunningThread { while !isOver.read({ $0 }) { value.wait.lowestPriority.get() } }
+            RunningThread { while !isOver.read({ $0 }) { value.wait.lowestPriority.set { _ in } } }
         }
         let tasks = (0..<10).map { _ in
             Task.detached(executorPreference: executor) {

@@ -125,7 +125,11 @@ struct AwaitTimeoutTests {
         try await onThreadOfItsOwn { try value.waitForPending(2) }
         blocker.end()
         await waiting.value
+    }
 
+    @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+    @Test func `So may those of a protected value`() {
+        let (short, none) = (Duration.milliseconds(1), Duration.zero)
         let protected = Protected(0)
         #expect(protected.write(timeout: short) { $0 += 1 } != nil)
         let isMet = protected.wait(until: { $0 > 1 }, timeout: short)
