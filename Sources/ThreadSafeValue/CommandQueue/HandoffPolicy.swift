@@ -18,7 +18,7 @@ package struct HandoffPolicy: Sendable {
     /// was handed to a task, for its executor.
     package var keeping: UInt64 = 5_000_000
 
-    /// The longest that it is kept for a queue whose blocks are known to start late: see `keeping(afterDelay:misses:)`.
+    /// The longest that it is kept for a queue whose blocks are known to start late: see `keeping(afterDelay:misses:doublings:)`.
     package var keepingLimit: UInt64 = 50_000_000
 
     /// How often that limit doubles while blocks come in vain.
@@ -55,8 +55,9 @@ extension HandoffPolicy {
     /// - Parameters:
     ///   - delay: How long the latest start took, in nanoseconds.
     ///   - misses: How often in a row it was in vain.
-    func keeping(afterDelay delay: UInt64, misses: UInt64) -> UInt64 {
+    ///   - doublings: How often the limit doubles.
+    func keeping(afterDelay delay: UInt64, misses: UInt64, doublings: UInt64) -> UInt64 {
         if misses == 0, delay > keepingLimit { return keeping }
-        return min(max(delay &* 2, keeping), keepingLimit << min(misses, keepingDoublings))
+        return min(max(delay &* 2, keeping), keepingLimit << min(misses, doublings))
     }
 }

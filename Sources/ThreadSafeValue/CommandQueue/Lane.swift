@@ -346,7 +346,7 @@ extension Lane {
 
     /// For how long a free turn is kept for a block that has not started, in nanoseconds.
     package func keeping(_ policy: HandoffPolicy) -> UInt64 {
-        policy.keeping(afterDelay: delay, misses: misses)
+        policy.keeping(afterDelay: delay, misses: misses, doublings: policy.keepingDoublings)
     }
 
     var count: Int { unsafe commands.count }

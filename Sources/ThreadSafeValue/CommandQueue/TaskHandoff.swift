@@ -40,7 +40,9 @@ extension TurnQueue {
         let handoff = TaskHandoff(after: lateness, weakReference())
         // What the executors of other tasks took counts too.
         let delay = max(lateness.delay, taskDelay.load())
-        handoff.keepTurn(for: policy.keeping(afterDelay: delay, misses: lateness.misses))
+        // Until it is in time, however late: two tasks of one slow executor would come in vain for ever, each while the
+        // turn is kept for the other.
+        handoff.keepTurn(for: policy.keeping(afterDelay: delay, misses: lateness.misses, doublings: 30))
         return handoff
     }
 }

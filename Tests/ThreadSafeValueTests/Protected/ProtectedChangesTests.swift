@@ -265,7 +265,7 @@ struct ProtectedChangesTests {
             withExtendedLifetime((changes, other, iterator)) {}
         }
         #expect(!number.hasWaiters)
-        _ = number.wait(until: { $0 == 9 }, timeout: .milliseconds(1))
+        RunningThread { _ = number.wait(until: { $0 == 9 }, timeout: .milliseconds(1)) }.join()
         #expect(!number.hasWaiters)
         number.read { _ in
             RunningThread { #expect(number.write(timeout: .milliseconds(1)) { $0 = 5 } == nil) }.join()

@@ -9,16 +9,21 @@ import Dispatch
 final class QueueExecutor: TaskExecutor {
     static let shared = QueueExecutor()
     let queue = DispatchQueue(label: "tasks", attributes: .concurrent)
+    private let delay: DispatchTimeInterval
     private let whenAsked: @Sendable () -> Void
 
-    /// - Parameter whenAsked: called on the thread that lets a task start or go on.
-    init(whenAsked: @escaping @Sendable () -> Void = {}) {
+    /// - Parameters:
+    ///   - delay: How long it takes to let a task start or go on.
+    ///   - whenAsked: called on the thread that lets a task start or go on.
+    init(delay: DispatchTimeInterval = .never, whenAsked: @escaping @Sendable () -> Void = {}) {
+        self.delay = delay
         self.whenAsked = whenAsked
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         whenAsked()
         let (job, executor) = unsafe (UnownedJob(job), asUnownedTaskExecutor())
-        queue.async { unsafe job.runSynchronously(on: executor) }
+        let run = DispatchWorkItem { unsafe job.runSynchronously(on: executor) }
+        if delay == .never { queue.async(execute: run) } else { queue.asyncAfter(deadline: .now() + delay, execute: run) }
     }
 }
