@@ -46,7 +46,7 @@ package struct HandoffPolicy: Sendable {
 }
 
 extension HandoffPolicy {
-    /// For how long a turn is kept for somebody who has not started, in nanoseconds.
+    /// For how long a turn is kept for a queue, or the executor of a task, that has not started.
     ///
     /// For twice as long as the latest start took: so a queue that is slow, as a main thread may be, is served. A queue
     /// that takes longer than the limit is not waited for, until one of its blocks has come in vain: from then on the
@@ -56,6 +56,7 @@ extension HandoffPolicy {
     ///   - delay: How long the latest start took, in nanoseconds.
     ///   - misses: How often in a row it was in vain.
     ///   - doublings: How often the limit doubles.
+    /// - Returns: The time in nanoseconds.
     func keeping(afterDelay delay: UInt64, misses: UInt64, doublings: UInt64) -> UInt64 {
         if misses == 0, delay > keepingLimit { return keeping }
         return min(max(delay &* 2, keeping), keepingLimit << min(misses, doublings))

@@ -33,7 +33,7 @@ extension Protected {
     ///     value.
     /// - Returns: Whether a value met the condition in time.
     @_disfavoredOverload
-    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)` in a task that is cancelled in time.")
+    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`, which a cancellation ends.")
     public func wait(until condition: @escaping @Sendable (Value) -> Bool, timeout: Duration) -> Bool {
         wait(until: condition, timeout: DispatchTimeInterval(timeout))
     }
@@ -48,7 +48,7 @@ extension Protected {
     /// - Throws: What the closure throws.
     @inlinable
     @_disfavoredOverload
-    @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)` in a task that is cancelled in time.")
+    @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)`, which a cancellation ends.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,
         timeout: Duration,

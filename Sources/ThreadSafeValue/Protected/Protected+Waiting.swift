@@ -93,7 +93,7 @@ extension Protected {
     ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the
     ///     value; with `.never` this waits for as long as it takes.
     /// - Returns: Whether a value met the condition in time.
-    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)` in a task that is cancelled in time.")
+    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`, which a cancellation ends.")
     public func wait(
         until condition: @escaping @Sendable (Value) -> Bool,
         timeout: DispatchTimeInterval
@@ -137,7 +137,7 @@ extension Protected {
     /// - Returns: What the closure returns; `nil` if it was not called, and never will be.
     /// - Throws: What the closure throws.
     @inlinable
-    @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)` in a task that is cancelled in time.")
+    @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)`, which a cancellation ends.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,
         timeout: DispatchTimeInterval,

@@ -72,7 +72,9 @@ struct TaskHandoffTests {
         let task = try await onThreadOfItsOwn { try HeldUpTask(QueueSafeValue(value: 0, pendingCommandLimit: 1)) }
         let blocker = try await onThreadOfItsOwn { Blocker(task.value) }
         let other = Log<Answer>()
-        let handle = task.value.async(performIn: .global()).highestPriority.set { $0 += 10 } completion: {
+        let handle = task.value.async(performIn: .global()).highestPriority.set {
+            $0 += 10
+        } completion: {
             other.add($0)
         }
         #expect(handle.state == .waiting)

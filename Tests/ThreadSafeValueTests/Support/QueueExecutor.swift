@@ -24,6 +24,10 @@ final class QueueExecutor: TaskExecutor {
         whenAsked()
         let (job, executor) = unsafe (UnownedJob(job), asUnownedTaskExecutor())
         let run = DispatchWorkItem { unsafe job.runSynchronously(on: executor) }
-        if delay == .never { queue.async(execute: run) } else { queue.asyncAfter(deadline: .now() + delay, execute: run) }
+        if delay == .never {
+            queue.async(execute: run)
+        } else {
+            queue.asyncAfter(deadline: .now() + delay, execute: run)
+        }
     }
 }
