@@ -68,52 +68,26 @@ extension CommandQueue where Value: Sendable {
         _ timeout: UInt64,
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
-        switch await takeTurn(priority, until: Deadline(after: timeout)) {
-        case .success(let owner):
-            // The holder is the address of the owner, which stays until the turn is free.
-            defer { withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: true) } }
-            return await run(body, as: owner)
-        case .failure(let failure): return .failure(failure)
-        }
-    }
-
-    /// Takes the turn for an async body. If the executor of the task is late, the task stands in line again.
-    ///
-    /// - Parameters:
-    ///   - priority: How early it gets its turn.
-    ///   - deadline: Until when it waits for that.
-    /// - Returns: The body, which has the turn, or why there was none.
-    private func takeTurn(
-        _ priority: CommandPriority,
-        until deadline: Deadline
-    ) async -> Result<TaskBody, QueueSafeValueError> {
-        var lateness = TaskHandoff.Lateness()
-        while true {
-            let body = TaskBody()
-            switch tryToTakeTurnAwaited(priority, until: deadline) {
-            case .taken:
-                moveTurn(to: body.holder)
-                return .success(body)
-            case .refused(let failure): return .failure(failure)
-            case .busy: break
+        let owner = TaskBody()
+        let deadline = Deadline(after: timeout)
+        switch tryToTakeTurnAwaited(priority, until: deadline) {
+        case .taken: moveTurn(to: owner.holder)
+        case .refused(let failure): return .failure(failure)
+        case .busy:
+            let turn: Result<Void, QueueSafeValueError> = await submitAwaited(priority, until: deadline) { resume in
+                moveTurn(to: owner.holder)
+                return (.detached, { resume(.success(())) })
             }
-            // It was accepted: the bound of the value counts no more.
-            let handoff: Result<TaskHandoff, QueueSafeValueError> =
-                await submitAwaited(priority, until: deadline, evenIfFull: lateness.misses > 0) { [lateness] resume in
-                    let handoff = withTurnQueue { $0.handTurn(to: body, after: lateness) }
-                    return (.detached, { resume(.success(handoff)) })
-                }
-            switch handoff {
-            case .success(let handoff):
-                guard let late = withTurnQueue({ handoff.takeTurn(of: $0) }) else {
-                    if !Task.isCancelled { return .success(body) }
-                    withExtendedLifetime(body) { giveTurnBack(of: body.holder, afterChange: false) }
-                    return .failure(.cancelled)
-                }
-                lateness = late
-            case .failure(let failure): return .failure(failure)
+            if case .failure(let failure) = turn { return .failure(failure) }
+            // Its executor may have let it wait.
+            if Task.isCancelled {
+                withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: false) }
+                return .failure(.cancelled)
             }
         }
+        // The holder is the address of the owner, which stays until the turn is free.
+        defer { withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: true) } }
+        return await run(body, as: owner)
     }
 
     /// What an async body returns or throws. Only with the turn.
@@ -147,13 +121,11 @@ extension CommandQueue where Value: Sendable {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - deadline: Until when it waits for that.
-    ///   - evenIfFull: Whether the bound of the value does not count.
     ///   - work: Runs with the turn. Returns how it left that, and what is to be called when the task waits no more.
     /// - Returns: What the task is resumed with, or why there was no turn.
     nonisolated(nonsending) private func submitAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
-        evenIfFull: Bool = false,
         _ work:
             @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (
                 PendingCommand.Ending, (() -> Void)?
@@ -169,7 +141,7 @@ extension CommandQueue where Value: Sendable {
         let submission = Submission()
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
-                submit(priority, until: deadline, as: submission, evenIfFull: evenIfFull) { turn in
+                submit(priority, until: deadline, as: submission) { turn in
                     // After the closure, which may wait for a value that the task's body has, and before the task goes
                     // on: it may be done with the value before `resume` returns.
                     func stopWaiting() {
@@ -202,17 +174,15 @@ extension CommandQueue where Value: Sendable {
     ///   - priority: How early it gets its turn.
     ///   - deadline: When it leaves the line.
     ///   - submission: What takes it out before.
-    ///   - evenIfFull: Whether the bound of the value does not count.
     ///   - work: What to run on a global queue once the command has the turn, or when it is clear that it never will.
     func submit(
         _ priority: CommandPriority,
         until deadline: Deadline,
         as submission: Submission,
-        evenIfFull: Bool = false,
         work: @escaping PendingCommand.Work
     ) {
         let timer = deadline == .never ? nil : TimerThreads.timeouts.set(deadline.time, for: submission)
-        let answer = submit(priority, in: awaitedTarget, evenIfFull: evenIfFull) { turn in
+        let answer = submit(priority, in: awaitedTarget) { turn in
             if let timer { TimerThreads.timeouts.remove(timer) }
             return work(turn)
         }
@@ -250,7 +220,6 @@ extension CommandQueue where Value: Sendable {
     ) -> SubmittedCommand<Answer> {
         let taskPriority = Task.currentPriority
         return submit(priority, timeout) { queue, ending in
-            // Not with a handoff: the commands of one thread would change places when the pool of all tasks is busy.
             let owner = TaskBody()
             queue.moveTurn(to: owner.holder)
             Task.detached(priority: taskPriority) {

@@ -228,10 +228,6 @@ struct CommandQueueState {
     /// Keeps the `ChangeBroadcaster`, once somebody has listened.
     var listeners: AtomicWord.Storage
 
-    /// How long the executor of a task took the latest time that a turn was handed to one, in nanoseconds; 0 if it was
-    /// in time.
-    var taskDelay: AtomicWord.Storage
-
     // Between the words and the lock, so that those who have the turn and those who submit write to memory apart.
 
     let policy: HandoffPolicy
@@ -275,7 +271,7 @@ extension CommandQueueState {
         _ policy: HandoffPolicy,
         limit: Int
     ) {
-        for index in 0..<6 { unsafe word(index, of: state).storage.initialize(to: AtomicWord.zero) }
+        for index in 0..<5 { unsafe word(index, of: state).storage.initialize(to: AtomicWord.zero) }
         unsafe PlatformLock.Storage.initialize(lock(state))
         unsafe waiters(state).initialize(to: WaiterQueue(policy: policy, limit: limit))
         unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.policy).unsafelyUnwrapped).initialize(to: policy)

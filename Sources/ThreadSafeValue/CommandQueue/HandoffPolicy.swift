@@ -14,14 +14,13 @@ package struct HandoffPolicy: Sendable {
     /// 25 µs and 9.
     package var barging: UInt64 = 100_000
 
-    /// How long a free turn is kept for a target queue that has not started, while something else waits; and one that
-    /// was handed to a task, for its executor.
+    /// How long a free turn is kept for a target queue that has not started, while something else waits.
     package var keeping: UInt64 = 5_000_000
 
-    /// The longest that it is kept for a queue whose blocks are known to start late: see `keeping(afterDelay:misses:doublings:)`.
+    /// The longest that it is kept for a queue whose blocks are known to start late: see `Lane.keeping(_:)`.
     package var keepingLimit: UInt64 = 50_000_000
 
-    /// How often that limit doubles while blocks come in vain.
+    /// How often that limit doubles while blocks come in vain: see `Lane.keeping(_:)`.
     package var keepingDoublings: UInt64 = 4
 
     /// How long after all target queues were looked at, because one of them was late, they are not looked at again;
@@ -43,22 +42,4 @@ package struct HandoffPolicy: Sendable {
     package var circleDelay: UInt64 = 10_000_000
 
     package init() {}
-}
-
-extension HandoffPolicy {
-    /// For how long a turn is kept for a queue, or the executor of a task, that has not started.
-    ///
-    /// For twice as long as the latest start took: so a queue that is slow, as a main thread may be, is served. A queue
-    /// that takes longer than the limit is not waited for, until one of its blocks has come in vain: from then on the
-    /// limit doubles each time that it is missed.
-    ///
-    /// - Parameters:
-    ///   - delay: How long the latest start took, in nanoseconds.
-    ///   - misses: How often in a row it was in vain.
-    ///   - doublings: How often the limit doubles.
-    /// - Returns: The time in nanoseconds.
-    func keeping(afterDelay delay: UInt64, misses: UInt64, doublings: UInt64) -> UInt64 {
-        if misses == 0, delay > keepingLimit { return keeping }
-        return min(max(delay &* 2, keeping), keepingLimit << min(misses, doublings))
-    }
 }

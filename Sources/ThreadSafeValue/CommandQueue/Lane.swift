@@ -345,8 +345,13 @@ extension Lane {
     }
 
     /// For how long a free turn is kept for a block that has not started, in nanoseconds.
+    ///
+    /// For twice as long as the latest block took to start: so a queue that is slow, as a main thread may be, is
+    /// served. A queue that takes longer than the limit is not waited for, until one of its blocks has come in vain:
+    /// from then on the limit doubles each time that it is missed.
     package func keeping(_ policy: HandoffPolicy) -> UInt64 {
-        policy.keeping(afterDelay: delay, misses: misses, doublings: policy.keepingDoublings)
+        if misses == 0, delay > policy.keepingLimit { return policy.keeping }
+        return min(max(delay &* 2, policy.keeping), policy.keepingLimit << min(misses, policy.keepingDoublings))
     }
 
     var count: Int { unsafe commands.count }

@@ -33,8 +33,6 @@ extension TurnQueue {
 
     var submitters: AtomicWord { unsafe CommandQueueState.word(2, of: state) }
 
-    var taskDelay: AtomicWord { unsafe CommandQueueState.word(5, of: state) }
-
     var policy: HandoffPolicy { unsafe state.pointer(to: \.policy).unsafelyUnwrapped.pointee }
 
     /// Runs `body` under the lock.
