@@ -69,25 +69,80 @@ extension CommandQueue where Value: Sendable {
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
         let owner = TaskBody()
-        let deadline = Deadline(after: timeout)
-        switch tryToTakeTurnAwaited(priority, until: deadline) {
-        case .taken: moveTurn(to: owner.holder)
-        case .refused(let failure): return .failure(failure)
-        case .busy:
-            let turn: Result<Void, QueueSafeValueError> = await submitAwaited(priority, until: deadline) { resume in
-                moveTurn(to: owner.holder)
-                return (.detached, { resume(.success(())) })
-            }
-            if case .failure(let failure) = turn { return .failure(failure) }
-            // Its executor may have let it wait.
-            if Task.isCancelled {
-                withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: false) }
-                return .failure(.cancelled)
-            }
+        if let failure = await waitForTurn(priority, until: Deadline(after: timeout), as: owner) {
+            return .failure(failure)
         }
         // The holder is the address of the owner, which stays until the turn is free.
         defer { withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: true) } }
         return await run(body, as: owner)
+    }
+
+    /// Takes the turn for an async body, and suspends the task for as long as that takes.
+    ///
+    /// - Returns: `nil` with the turn, or why there is none.
+    private func waitForTurn(
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        as owner: TaskBody
+    ) async -> QueueSafeValueError? {
+        switch tryToTakeTurnAwaited(priority, until: deadline) {
+        case .taken: moveTurn(to: owner.holder)
+        case .refused(let failure): return failure
+        case .busy: return await waitInLine(priority, until: deadline, as: owner)
+        }
+        return nil
+    }
+
+    /// The task stands in line, and takes the turn itself when it goes on, as a thread does: no turn is held for a task
+    /// whose executor is late.
+    private func waitInLine(
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        as owner: TaskBody
+    ) async -> QueueSafeValueError? {
+        let resource = storage.turns.resource
+        // A wait that ends is in no circle for ever.
+        let isEndless = deadline == .never
+        if isEndless, WaitGraph.shared.begin(for: resource, thread: 0, body: owner.outer) != nil {
+            return QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority")
+        }
+        let task = WaitingTask()
+        let lane = Lane(of: task)
+        let submission = Submission()
+        return await withTaskCancellationHandler {
+            var step = unsafe await withUnsafeContinuation { continuation in
+                unsafe task.suspend(continuation)
+                func end(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
+                    if case .failure(let failure) = turn {
+                        // At once: the task may go on much later.
+                        if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
+                        task.end(failure)
+                    }
+                    return .complete(isChange: false, tell: nil)
+                }
+                submit(until: deadline, as: submission, work: end) {
+                    storage.turns.submit(priority, with: lane, work: $0)
+                }
+            }
+            while true {
+                switch step {
+                case .begin: return nil
+                case .end(let failure):
+                    storage.turns.end(lane)
+                    return failure
+                case .look:
+                    step = unsafe await withUnsafeContinuation { continuation in
+                        // First: when it has looked in vain, it may have to go on at once.
+                        unsafe task.suspend(continuation)
+                        guard storage.turns.takeTurn(for: lane, as: owner.holder) else { return }
+                        if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
+                        task.begin()
+                    }
+                }
+            }
+        } onCancel: {
+            submission.end(.cancelled)
+        }
     }
 
     /// What an async body returns or throws. Only with the turn.
@@ -181,8 +236,18 @@ extension CommandQueue where Value: Sendable {
         as submission: Submission,
         work: @escaping PendingCommand.Work
     ) {
+        submit(until: deadline, as: submission, work: work) { submit(priority, in: awaitedTarget, work: $0) }
+    }
+
+    /// The same, with what puts it in line.
+    private func submit(
+        until deadline: Deadline,
+        as submission: Submission,
+        work: @escaping PendingCommand.Work,
+        _ append: (@escaping PendingCommand.Work) -> Result<CommandHandle, QueueSafeValueError>
+    ) {
         let timer = deadline == .never ? nil : TimerThreads.timeouts.set(deadline.time, for: submission)
-        let answer = submit(priority, in: awaitedTarget) { turn in
+        let answer = append { turn in
             if let timer { TimerThreads.timeouts.remove(timer) }
             return work(turn)
         }

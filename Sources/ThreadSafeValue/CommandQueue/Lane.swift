@@ -23,7 +23,7 @@ package final class Lane: @unchecked Sendable {
         case present(since: UInt64, thread: UInt64)
     }
 
-    let target: DispatchQueue
+    let target: Target
     let identity: UInt
 
     // Unchecked: the methods below are all that touches it, and none leads to another.
@@ -70,15 +70,48 @@ package final class Lane: @unchecked Sendable {
     /// Whether a block was ever dispatched to see whether the queue stands still.
     private(set) var wasProbed = false
 
-    package init(target: DispatchQueue) {
+    package convenience init(target: DispatchQueue) {
+        self.init(.queue(target), target.identity)
+    }
+
+    /// The lane of a task, which has one command.
+    convenience init(of task: WaitingTask) {
+        self.init(.task(task), unsafe UInt(bitPattern: Unmanaged.passUnretained(task).toOpaque()))
+    }
+
+    private init(_ target: Target, _ identity: UInt) {
         self.target = target
-        identity = target.identity
+        self.identity = identity
         unsafe words = .allocate(capacity: 3)
         unsafe words.initialize(repeating: AtomicWord.zero, count: 3)
     }
 
     deinit {
         unsafe words.deallocate()
+    }
+}
+
+extension Lane {
+    /// Where the block of a lane runs.
+    enum Target {
+        case queue(DispatchQueue)
+        /// The task goes on, as the block.
+        case task(WaitingTask)
+    }
+
+    /// Whether its block is one of a target queue.
+    var isOfQueue: Bool {
+        if case .queue = target { true } else { false }
+    }
+}
+
+extension Lane.Target {
+    /// Runs `body` on the target queue. A task is told nothing later, so there it has nothing to wait for.
+    func async(_ body: @escaping @Sendable () -> Void) {
+        switch self {
+        case .queue(let queue): queue.async(execute: body)
+        case .task: body()
+        }
     }
 }
 

@@ -22,11 +22,32 @@ extension TurnQueue {
         evenIfFull: Bool = false,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        let command = PendingCommand(priority, work: work)
+        submit(PendingCommand(priority, work: work), evenIfFull: evenIfFull) { command, waiters, submitter in
+            waiters.append(command, for: target, by: submitter)
+        }
+    }
+
+    /// The same for a task, which has a lane of its own.
+    func submit(
+        _ priority: CommandPriority,
+        with lane: Lane,
+        work: consuming @escaping PendingCommand.Work
+    ) -> Result<CommandHandle, QueueSafeValueError> {
+        submit(PendingCommand(priority, work: work), evenIfFull: false) { command, waiters, submitter in
+            waiters.append(command, with: lane, by: submitter)
+        }
+    }
+
+    @inline(__always)
+    private func submit(
+        _ command: PendingCommand,
+        evenIfFull: Bool,
+        append: (PendingCommand, inout WaiterQueue, _ submitter: UInt64) -> Void
+    ) -> Result<CommandHandle, QueueSafeValueError> {
         let submitter = Submitter.currentBits
         let isAccepted = update(revokesGrant: false) { waiters, effects in
             if !evenIfFull, waiters.isFull() { return false }
-            waiters.append(command, for: target, by: submitter)
+            append(command, &waiters, submitter)
             // With a grant the front is as it was, and so is the successor.
             effects.changesNothing = waiters.hasGrant
             if waiters.submitters & submitter != submitter { setSubmitters(waiters.submitters | submitter, &waiters) }
@@ -38,8 +59,8 @@ extension TurnQueue {
 
     /// Takes a command out of its lane, unless it has begun.
     ///
-    /// - Returns: The target queue, where its caller is to be told; `nil` if it was too late.
-    func cancel(_ command: PendingCommand) -> DispatchQueue? {
+    /// - Returns: Where its caller is to be told; `nil` if it was too late.
+    func cancel(_ command: PendingCommand) -> Lane.Target? {
         update { waiters, _ in
             guard command.isWaiting, let lane = command.lane else { return nil }
             command.leave(.cancelled)
@@ -104,16 +125,76 @@ extension TurnQueue {
     private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> Batch.Begun? {
         lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
-            if let next = waiters.next(for: lane), waiters.mayGoOn(after: batch.count) {
-                if claimTurn(in: waiters) { return begin(next, of: lane, in: &waiters, &batch) }
-                _ = waiters.successorLooks(next)
-                if mayLookAgain, !waiters.isSuspended { return nil }
-                // Behind a manual command that it has run itself it does not come in vain, nor if it was not waited for.
-                if batch.count == 0, !waiters.isSuspended, waiters.front === next { lane.missesTurn() }
+            switch look(in: &waiters, for: lane, as: TurnWord.currentThread, after: batch.count, mayLookAgain) {
+            case .taken(let next): return begin(next, of: lane, in: &waiters, &batch)
+            case .again: return nil
+            case .leave:
+                waiters.leave(lane)
+                return .some(nil)
+            }
+        }
+    }
+
+    /// Takes the turn for a task whose lane's block it is, if it is the front, and takes it out of the line. The block
+    /// is over then.
+    ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - holder: Who is to have the turn.
+    /// - Returns: Whether it has.
+    func takeTurn(for lane: Lane, as holder: UInt64) -> Bool {
+        guard lane.blockIsNeeded() else { return false }
+        return lookForTurn(spinning) { waiters, _, mayLookAgain in
+            // The only one: a task goes on once.
+            _ = waiters.arrive(lane, block: lane.blockNumber, on: TurnWord.currentThread)
+            let found = look(in: &waiters, for: lane, as: holder, after: 0, mayLookAgain)
+            if case .again = found { return nil }
+            var isTaken = false
+            if case .taken(let command) = found {
+                command.leave(.started)
+                waiters.remove(command, of: lane)
+                isTaken = true
             }
             waiters.leave(lane)
-            return .some(nil)
+            waiters.blockReturns(lane)
+            return isTaken
         }
+    }
+
+    /// A task does not wait any more.
+    func end(_ lane: Lane) {
+        withWaiters { $0.end(lane) }
+    }
+
+    private enum Look {
+        case taken(PendingCommand)
+        case again
+        case leave
+    }
+
+    /// A block of a lane that has arrived looks whether its next command has the turn.
+    ///
+    /// - Parameters:
+    ///   - waiters: The line.
+    ///   - lane: The lane.
+    ///   - holder: Who is to have the turn.
+    ///   - count: How many commands the block has begun.
+    ///   - mayLookAgain: Whether it may look again in a moment.
+    /// - Returns: The command that has the turn, or whether to look again.
+    private func look(
+        in waiters: inout WaiterQueue,
+        for lane: Lane,
+        as holder: UInt64,
+        after count: Int,
+        _ mayLookAgain: Bool
+    ) -> Look {
+        guard let next = waiters.next(for: lane), waiters.mayGoOn(after: count) else { return .leave }
+        if claimTurn(in: waiters, for: holder) { return .taken(next) }
+        _ = waiters.successorLooks(next)
+        if mayLookAgain, !waiters.isSuspended { return .again }
+        // Behind a manual command that it has run itself it does not come in vain, nor if it was not waited for.
+        if count == 0, !waiters.isSuspended, waiters.front === next { lane.missesTurn() }
+        return .leave
     }
 
     private func begin(

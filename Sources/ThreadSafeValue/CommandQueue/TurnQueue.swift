@@ -117,15 +117,20 @@ extension TurnQueue {
     /// - Parameter effects: Not changed; of what is borrowed, the compiler counts each reference.
     private func keepOwner(for effects: inout WaiterQueue.Effects) {
         if effects.dispatch == nil, effects.probes.isEmpty { return }
-        let blocks = effects.probes.count + (effects.dispatch == nil ? 0 : 1)
         let owner = unsafe Unmanaged<AnyObject>.passUnretained(owner)
-        for _ in 0..<blocks { _ = unsafe owner.retain() }
+        // A task keeps the queue anyway.
+        if effects.dispatch?.isOfQueue == true { _ = unsafe owner.retain() }
+        for lane in effects.probes where lane.isOfQueue { _ = unsafe owner.retain() }
     }
 
     private func dispatch(_ lane: Lane) {
-        let number = lane.blockNumber
-        nonisolated(unsafe) let owner = unsafe Unmanaged<AnyObject>.passUnretained(owner)
-        lane.target.async { unsafe withExtendedLifetime(owner.takeRetainedValue()) { drain(lane, block: number) } }
+        switch lane.target {
+        case .task(let task): task.goOn()
+        case .queue(let queue):
+            let number = lane.blockNumber
+            nonisolated(unsafe) let owner = unsafe Unmanaged<AnyObject>.passUnretained(owner)
+            queue.async { unsafe withExtendedLifetime(owner.takeRetainedValue()) { drain(lane, block: number) } }
+        }
     }
 
     // Others may take the turn or give it back at any time without the lock, so the word is exchanged only as it was
@@ -151,12 +156,12 @@ extension TurnQueue {
         submitters.store(bits)
     }
 
-    /// Takes a free turn for the command that is next, on the calling thread. Take it out of the line then.
-    func claimTurn(in waiters: borrowing WaiterQueue) -> Bool {
+    /// Takes a free turn for the command that is next. Take it out of the line then.
+    func claimTurn(in waiters: borrowing WaiterQueue, for holder: UInt64 = TurnWord.currentThread) -> Bool {
         while !waiters.isSuspended {
             let seen = turn
             guard seen.isFree else { return false }
-            if word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits) { return true }
+            if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
         return false
     }

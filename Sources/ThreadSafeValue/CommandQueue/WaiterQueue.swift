@@ -226,6 +226,12 @@ extension WaiterQueue {
         unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0, by: submitters) }
     }
 
+    /// Puts the command of a task in line, with a lane of its own.
+    mutating func append(_ command: PendingCommand, with lane: Lane, by submitters: UInt64) {
+        lanesByTarget[lane.identity] = lane
+        append(command, to: lane, by: submitters)
+    }
+
     private mutating func append(_ command: PendingCommand, to lane: Lane, by submitters: UInt64) {
         if let grantee, unsafe grantee !== lane || !command.isBehind(lane.firstLink!) { revokeGrant() }
         // In a backlog the clock is not asked: an older arrival only ends barging earlier.
@@ -261,13 +267,13 @@ extension WaiterQueue {
     ///   their callers are to be told.
     mutating func removeAll(
         _ priority: CommandPriority?
-    ) -> (threads: [PendingCommand], others: [(target: DispatchQueue, commands: [PendingCommand])]) {
+    ) -> (threads: [PendingCommand], others: [(target: Lane.Target, commands: [PendingCommand])]) {
         var removed: [PendingCommand] = []
         while let command = threads.first(of: priority) {
             remove(command)
             removed.append(command)
         }
-        let others = allLanes.compactMap { lane -> (target: DispatchQueue, commands: [PendingCommand])? in
+        let others = allLanes.compactMap { lane -> (target: Lane.Target, commands: [PendingCommand])? in
             var commands: [PendingCommand] = []
             while let command = lane.first(of: priority) {
                 command.leave(.cancelled)
@@ -297,6 +303,8 @@ extension WaiterQueue {
         if !lane.isIdle { return }
         lanesByTarget[lane.identity] = nil
         if latestIdentity == lane.identity { latestIdentity = 0 }
+        // A task does not come back.
+        guard lane.isOfQueue else { return }
         if lane.keeping(policy) > policy.keeping || lane.room != .max {
             lateQueue = (lane.identity, lane.delay, lane.room)
         } else if lateQueue?.identity == lane.identity {
@@ -397,6 +405,13 @@ extension WaiterQueue {
     package mutating func blockReturns(_ lane: Lane) {
         lane.blockReturns(at: now())
         forgetIfIdle(lane)
+    }
+
+    /// The task of a lane goes away, whose block may never have come.
+    mutating func end(_ lane: Lane) {
+        lane.claimBlock()
+        if lane.blockCount > 0 { lane.blockReturns(at: now()) }
+        leave(lane)
     }
 
     private mutating func successorGoes(_ lane: Lane) {

@@ -274,7 +274,7 @@ struct AwaitedCircleTests {
             }
             try second.waitForPending(1)
             executor.hold()
-            blocker.end()
+            let waker = RunningThread { blocker.end() }
             isDone.waitUntilOpen()
             let answer = Log<Result<Int, QueueSafeValueError>>()
             let thread = RunningThread {
@@ -286,6 +286,7 @@ struct AwaitedCircleTests {
             executor.release()
             mayEnd.open()
             thread.join()
+            waker.join()
             end.waitUntilOpen()
             return answer.entries
         }

@@ -179,8 +179,8 @@ struct AwaitCommandsTests {
             try value.waitForPending(1)
             executor.queue.suspend()
             blocker.end()
-            try value.waitForPending(0)
             task.cancel()
+            #expect(value.pendingCommandCount == 0)
             executor.queue.resume()
             return task
         }

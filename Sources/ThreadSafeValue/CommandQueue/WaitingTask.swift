@@ -1,0 +1,63 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// A task that stands in line for the turn of an async body.
+///
+/// It has a lane of its own, whose block is the task that goes on: so it loses its place while its executor is late, as
+/// the commands of a target queue do, and no turn is held for it meanwhile.
+final class WaitingTask: Sendable {
+    /// What a task that goes on has to do.
+    enum Step: Sendable {
+        /// To look for the turn: its lane's block was dispatched.
+        case look
+        /// To begin: it has the turn.
+        case begin
+        /// There is no turn for it.
+        case end(QueueSafeValueError)
+    }
+
+    @safe
+    private struct State: Sendable {
+        /// Of the task, while that is suspended.
+        var continuation: UnsafeContinuation<Step, Never>?
+        var failure: QueueSafeValueError?
+    }
+
+    private let state = Protected(State())
+}
+
+extension WaitingTask {
+    /// The task is about to be suspended.
+    func suspend(_ continuation: UnsafeContinuation<Step, Never>) {
+        let failure = state.write { state in
+            if state.failure == nil { unsafe state.continuation = continuation }
+            return state.failure
+        }
+        if let failure { unsafe continuation.resume(returning: .end(failure)) }
+    }
+
+    /// The lane's block is dispatched. The task is suspended, or about to end.
+    func goOn() {
+        resume(with: .look)
+    }
+
+    /// The task has the turn.
+    func begin() {
+        resume(with: .begin)
+    }
+
+    /// The task has left the line.
+    func end(_ failure: QueueSafeValueError) {
+        state.write { $0.failure = failure }
+        resume(with: .end(failure))
+    }
+
+    private func resume(with step: Step) {
+        let continuation = unsafe state.write { state in
+            defer { unsafe state.continuation = nil }
+            return unsafe state.continuation
+        }
+        unsafe continuation?.resume(returning: step)
+    }
+}
