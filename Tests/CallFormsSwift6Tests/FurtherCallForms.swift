@@ -76,7 +76,7 @@ extension FurtherCallForms {
     @Test func `submit now, await later`() async {
         let value = QueueSafeValue(value: [Int]())
         let first = value.async.lowestPriority.submit { $0.append(1) }
-        let second = value.async(timeout: .seconds(60)).lowestPriority.submit { list -> Int in
+        let second = value.async(timeout: .seconds(600)).lowestPriority.submit { list -> Int in
             await Task.yield()
             list.append(2)
             return list.count

@@ -14,6 +14,9 @@ struct Batch {
     private var first: PendingCommand.Link?
     private var last: PendingCommand.Link?
 
+    /// The block that is to follow, in a task.
+    var task: TaskBlock?
+
     private var tell: (() -> Void)?
     private var deliveries: [Delivery] = []
 

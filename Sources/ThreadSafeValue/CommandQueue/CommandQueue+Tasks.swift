@@ -21,11 +21,11 @@ extension CommandQueue where Value: Sendable {
         if !Task.isCancelled, word.exchangeAcquiring(TurnWord.idle, for: thread) {
             return runAndGiveTurnBack(of: thread, isChange: isChange, body)
         }
-        return await performAwaitedInLine(priority, timeout, isChange: isChange, body)
+        return await performAwaitedSlowly(priority, timeout, isChange: isChange, body)
     }
 
     @usableFromInline
-    nonisolated(nonsending) func performAwaitedInLine<Success: Sendable>(
+    nonisolated(nonsending) func performAwaitedSlowly<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
@@ -54,11 +54,7 @@ extension CommandQueue where Value: Sendable {
         case .refused(let failure): return .failure(failure)
         case .busy: break
         }
-        return await submitAwaited(priority, until: deadline) { resume in
-            let (result, isChange) = work(self)
-            // When the task goes on, its command is over.
-            return (.complete(isChange: isChange) { resume(result) }, nil)
-        }
+        return await performAwaitedInLine(priority, until: deadline, work)
     }
 
     /// Runs `body` with the turn, which is kept while it is suspended.
@@ -69,12 +65,13 @@ extension CommandQueue where Value: Sendable {
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
         let owner = TaskBody()
-        if let failure = await waitForTurn(priority, until: Deadline(after: timeout), as: owner) {
-            return .failure(failure)
+        let deadline = Deadline(after: timeout)
+        return await owner.run {
+            if let failure = await waitForTurn(priority, until: deadline, as: owner) { return .failure(failure) }
+            // The holder is the address of the owner, which stays until the turn is free.
+            defer { withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: true) } }
+            return await run(body)
         }
-        // The holder is the address of the owner, which stays until the turn is free.
-        defer { withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: true) } }
-        return await run(body, as: owner)
     }
 
     /// Takes the turn for an async body, and suspends the task for as long as that takes.
@@ -114,6 +111,7 @@ extension CommandQueue where Value: Sendable {
                 unsafe task.suspend(continuation)
                 func end(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
                     if case .failure(let failure) = turn {
+                        submission.stopTimer()
                         // At once: the task may go on much later.
                         if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
                         task.end(failure)
@@ -134,8 +132,12 @@ extension CommandQueue where Value: Sendable {
                     step = unsafe await withUnsafeContinuation { continuation in
                         // First: when it has looked in vain, it may have to go on at once.
                         unsafe task.suspend(continuation)
-                        guard storage.turns.takeTurn(for: lane, as: owner.holder) else { return }
+                        guard lane.blockIsNeeded(),
+                            let command = storage.turns.takeTurn(for: lane, block: lane.blockNumber, as: owner.holder)
+                        else { return }
+                        command.dropWork()
                         if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
+                        submission.stopTimer()
                         task.begin()
                     }
                 }
@@ -147,13 +149,10 @@ extension CommandQueue where Value: Sendable {
 
     /// What an async body returns or throws. Only with the turn.
     private func run<Success: Sendable>(
-        _ body: @Sendable (inout Value) async throws -> Success,
-        as owner: TaskBody
+        _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
-        // The turn came from the thread that resumed the task, or started it: all that it saw is visible here.
-        _ = word.loadAcquiring()
         do {
-            return .success(try await owner.run { try unsafe await body(&value.pointee) })
+            return .success(try unsafe await body(&value.pointee))
         } catch {
             return .failure(.unexpected(error: error))
         }
@@ -171,20 +170,17 @@ extension CommandQueue where Value: Sendable {
         return attempt
     }
 
-    /// Waits in line for `work`, which must resume the task in the end. A cancelled task leaves the line.
+    /// Waits in line, runs `work` on a global queue, and resumes the task. A cancelled task leaves the line.
     ///
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - deadline: Until when it waits for that.
-    ///   - work: Runs with the turn. Returns how it left that, and what is to be called when the task waits no more.
-    /// - Returns: What the task is resumed with, or why there was no turn.
-    nonisolated(nonsending) private func submitAwaited<Success: Sendable>(
+    ///   - work: What to do with the turn: returns the result, and whether the value may have changed.
+    /// - Returns: The result, or why there was no turn.
+    nonisolated(nonsending) private func performAwaitedInLine<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
-        _ work:
-            @escaping (@escaping (Result<Success, QueueSafeValueError>) -> Void) -> (
-                PendingCommand.Ending, (() -> Void)?
-            )
+        _ work: @escaping @Sendable (CommandQueue) -> (Result<Success, QueueSafeValueError>, isChange: Bool)
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
         // A wait that ends is in no circle for ever.
@@ -196,26 +192,26 @@ extension CommandQueue where Value: Sendable {
         let submission = Submission()
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
-                submit(priority, until: deadline, as: submission) { turn in
-                    // After the closure, which may wait for a value that the task's body has, and before the task goes
-                    // on: it may be done with the value before `resume` returns.
-                    func stopWaiting() {
-                        WaitGraph.shared.end(for: resource, thread: 0, body: body)
-                    }
+                func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
+                    submission.stopTimer()
                     switch turn {
                     case .success:
                         // From here on nothing ends it but the closure. No circle yet: this thread waits for nothing.
                         if !isEndless { _ = WaitGraph.shared.begin(for: resource, thread: 0, body: body) }
-                        let (ending, goOn) = work { unsafe continuation.resume(returning: $0) }
-                        stopWaiting()
-                        goOn?()
-                        return ending
+                        let (result, isChange) = work(self)
+                        // After the closure, which may wait for a value that the task's body has.
+                        WaitGraph.shared.end(for: resource, thread: 0, body: body)
+                        // When the task goes on, its command is over.
+                        return .complete(isChange: isChange) { unsafe continuation.resume(returning: result) }
                     case .failure(let failure):
                         // At once: the threads of the global queue may all wait for something that the task is to do.
-                        if isEndless { stopWaiting() }
+                        if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
                         unsafe continuation.resume(returning: .failure(failure))
                         return .complete(isChange: false, tell: nil)
                     }
+                }
+                submit(until: deadline, as: submission, work: runInLine) {
+                    submit(priority, in: awaitedTarget, work: $0)
                 }
             }
         } onCancel: {
@@ -226,36 +222,20 @@ extension CommandQueue where Value: Sendable {
     /// Puts a command of a task in line, and returns at once.
     ///
     /// - Parameters:
-    ///   - priority: How early it gets its turn.
-    ///   - deadline: When it leaves the line.
+    ///   - deadline: When it leaves the line, if the submission does not stop the timer.
     ///   - submission: What takes it out before.
-    ///   - work: What to run on a global queue once the command has the turn, or when it is clear that it never will.
-    func submit(
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        as submission: Submission,
-        work: @escaping PendingCommand.Work
-    ) {
-        submit(until: deadline, as: submission, work: work) { submit(priority, in: awaitedTarget, work: $0) }
-    }
-
-    /// The same, with what puts it in line.
+    ///   - work: What to run once the command has the turn, or when it is clear that it never will.
+    ///   - append: Puts it in line.
     private func submit(
         until deadline: Deadline,
         as submission: Submission,
         work: @escaping PendingCommand.Work,
         _ append: (@escaping PendingCommand.Work) -> Result<CommandHandle, QueueSafeValueError>
     ) {
-        let timer = deadline == .never ? nil : TimerThreads.timeouts.set(deadline.time, for: submission)
-        let answer = append { turn in
-            if let timer { TimerThreads.timeouts.remove(timer) }
-            return work(turn)
-        }
-        switch answer {
+        submission.startTimer(until: deadline)
+        switch append(work) {
         case .success(let command): submission.attach(command)
-        case .failure(let failure):
-            if let timer { TimerThreads.timeouts.remove(timer) }
-            _ = work(.failure(failure))
+        case .failure(let failure): _ = work(.failure(failure))
         }
     }
 }
@@ -270,8 +250,10 @@ extension CommandQueue where Value: Sendable {
         _ timeout: UInt64,
         _ body: @escaping @Sendable (inout Value) throws -> Answer
     ) -> SubmittedCommand<Answer> {
-        submit(priority, timeout) { queue, ending in
-            ending.record(queue.run(body))
+        submit(priority, timeout, isAsync: false) { storage, submission, ending in
+            submission.stopTimer()
+            ending.start()
+            ending.record(CommandQueue(of: storage).run(body))
             return .complete(isChange: true) { ending.tell() }
         }
     }
@@ -284,13 +266,17 @@ extension CommandQueue where Value: Sendable {
         _ body: @escaping @Sendable (inout Value) async throws -> Answer
     ) -> SubmittedCommand<Answer> {
         let taskPriority = Task.currentPriority
-        return submit(priority, timeout) { queue, ending in
-            let owner = TaskBody()
-            queue.moveTurn(to: owner.holder)
+        return submit(priority, timeout, isAsync: true) { owner, submission, ending in
+            let block = unsafe unsafeDowncast(owner, to: TaskBlock.self)
             Task.detached(priority: taskPriority) {
-                ending.record(await queue.run(body, as: owner))
+                let (queue, owner) = (CommandQueue(of: block.owner), TaskBody())
+                guard let command = block.takeTurn(as: owner.holder) else { return }
+                submission.stopTimer()
+                ending.start()
+                ending.record(await owner.run { await queue.run(body) })
                 withExtendedLifetime(owner) { queue.giveTurnBack(of: owner.holder, afterChange: true) }
                 ending.tell()
+                command.dropWork()
             }
             return .detached
         }
@@ -299,7 +285,8 @@ extension CommandQueue where Value: Sendable {
     private func submit<Answer: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
-        _ work: @escaping (CommandQueue, CommandEnding<Answer>) -> PendingCommand.Ending
+        isAsync: Bool,
+        _ work: @escaping (AnyObject, Submission, CommandEnding<Answer>) -> PendingCommand.Ending
     ) -> SubmittedCommand<Answer> {
         let (submission, ending) = (Submission(), CommandEnding<Answer>())
         let deadline = Deadline(after: timeout)
@@ -307,15 +294,17 @@ extension CommandQueue where Value: Sendable {
             ending.end(.failure(failure))
         } else {
             // The work does not keep the queue: a suspended value that nobody holds goes away.
-            submit(priority, until: deadline.isTime ? deadline : .never, as: submission) { turn in
+            func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
                 switch turn {
-                case .success(let storage):
-                    ending.start()
-                    return work(CommandQueue(of: storage), ending)
+                case .success(let owner): return work(owner, submission, ending)
                 case .failure(let failure):
+                    submission.stopTimer()
                     ending.end(.failure(failure))
                     return .complete(isChange: false, tell: nil)
                 }
+            }
+            submit(until: deadline.isTime ? deadline : .never, as: submission, work: runInLine) {
+                submit(priority, in: submittedTarget, isAsync: isAsync, work: $0)
             }
         }
         return SubmittedCommand(
@@ -345,6 +334,7 @@ struct Submission: Sendable {
     private struct State {
         var command: CommandHandle?
         var ending: QueueSafeValueError?
+        var timer: Timer?
     }
 
     private let state = Protected(State())
@@ -365,6 +355,22 @@ extension Submission {
             return state.ending
         }
         if let ending { command.end(ending) }
+    }
+
+    /// Ends it with a deadline. Before the command is in line, so that it does not end before the timer is known.
+    func startTimer(until deadline: Deadline) {
+        if deadline == .never { return }
+        let timer = TimerThreads.timeouts.set(deadline.time, for: self)
+        state.write { $0.timer = timer }
+    }
+
+    /// The command has the turn, or never will.
+    func stopTimer() {
+        let timer = state.write { state in
+            defer { state.timer = nil }
+            return state.timer
+        }
+        if let timer { TimerThreads.timeouts.remove(timer) }
     }
 
     /// Takes the command out of the line, unless it has begun.
@@ -389,3 +395,10 @@ extension Submission: TimerTarget {
 
 /// Where commands of tasks run that had to wait.
 private let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
+
+/// Where submitted commands run. They have a lane of their own, which is late if their tasks are.
+private let submittedTarget = DispatchQueue(
+    label: "ThreadSafeValue.submitted",
+    qos: .userInitiated,
+    attributes: .concurrent
+)

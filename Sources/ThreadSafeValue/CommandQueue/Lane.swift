@@ -67,6 +67,9 @@ package final class Lane: @unchecked Sendable {
     /// Whose commands these are, and who submitted others since the lane was empty: see `Submitter`.
     private(set) var submitters: UInt64 = 0
 
+    /// Whether any command since the lane was empty needs a task.
+    private(set) var isAsync = false
+
     /// Whether a block was ever dispatched to see whether the queue stands still.
     private(set) var wasProbed = false
 
@@ -414,6 +417,7 @@ extension Lane {
 
     func append(_ command: PendingCommand, by submitters: UInt64) {
         self.submitters = isEmpty ? submitters : self.submitters | submitters
+        isAsync = command.isAsync || isAsync && !isEmpty
         unsafe commands.append(command)
     }
 

@@ -22,6 +22,9 @@ package final class PendingCommand: @unchecked Sendable {
     /// Whether the thread looks for the turn once more before it parks: nobody need wake it.
     @exclusivity(unchecked) private var spinning = false
 
+    /// Whether a block of its queue only starts the task that takes the turn: see `TaskBlock`.
+    let isAsync: Bool
+
     /// When it was appended to the line, in nanoseconds of `now()`, no two at the same time: decides among equals.
     @exclusivity(unchecked) private(set) var arrival: UInt64 = 0
 
@@ -48,15 +51,22 @@ package final class PendingCommand: @unchecked Sendable {
     package init(of thread: Parker) {
         unsafe urgency = .lowest
         parker = thread
+        isAsync = false
         unsafe laneLink = nil
         unsafe blockLink = nil
         unsafe work = nil
     }
 
     /// A command for a target queue.
-    package init(_ priority: CommandPriority, work: consuming @escaping Work) {
+    ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn.
+    ///   - isAsync: Whether it needs a task.
+    ///   - work: What the lane runs.
+    package init(_ priority: CommandPriority, isAsync: Bool = false, work: consuming @escaping Work) {
         unsafe urgency = priority
         parker = nil
+        self.isAsync = isAsync
         unsafe laneLink = nil
         unsafe blockLink = nil
         unsafe self.work = work
@@ -66,7 +76,8 @@ package final class PendingCommand: @unchecked Sendable {
 extension PendingCommand {
     typealias Link = Unmanaged<PendingCommand>
 
-    /// Runs a command with the turn, given the storage of its queue, or tells its caller why it does not run.
+    /// Runs a command with the turn, given the storage of its queue, or tells its caller why it does not run. Given a
+    /// `TaskBlock`, it starts the task of that, without the turn.
     @usableFromInline
     package typealias Work = (Result<AnyObject, QueueSafeValueError>) -> Ending
 

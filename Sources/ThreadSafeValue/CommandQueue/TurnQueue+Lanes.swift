@@ -13,6 +13,7 @@ extension TurnQueue {
     ///   - priority: How early it gets its turn.
     ///   - target: The queue where the command runs.
     ///   - evenIfFull: Whether the bound of the value does not count.
+    ///   - isAsync: Whether it needs a task, which its block there starts.
     ///   - work: What to run there, once the command has the turn.
     /// - Returns: The command that was accepted, or why none was; then `work` is never called.
     @usableFromInline
@@ -20,9 +21,10 @@ extension TurnQueue {
         _ priority: CommandPriority,
         in target: DispatchQueue,
         evenIfFull: Bool = false,
+        isAsync: Bool = false,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        submit(PendingCommand(priority, work: work), evenIfFull: evenIfFull) { command, waiters, submitter in
+        submit(PendingCommand(priority, isAsync: isAsync, work: work), evenIfFull: evenIfFull) { command, waiters, submitter in
             waiters.append(command, for: target, by: submitter)
         }
     }
@@ -111,6 +113,7 @@ extension TurnQueue {
         batch.removeAll()
         ThreadWaiter.block = outer
         withWaiters { $0.blockReturns(lane) }
+        batch.task?.start()
     }
 }
 
@@ -125,8 +128,12 @@ extension TurnQueue {
     private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> Batch.Begun? {
         lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
-            switch look(in: &waiters, for: lane, as: TurnWord.currentThread, after: batch.count, mayLookAgain) {
-            case .taken(let next): return begin(next, of: lane, in: &waiters, &batch)
+            switch look(in: &waiters, for: lane, after: batch.count, mayLookAgain) {
+            case .found(let next) where next.isAsync:
+                lane.dispatch(at: now())
+                batch.task = TaskBlock(owner: owner, lane: lane, number: lane.blockNumber, command: next)
+                return .some(nil)
+            case .found(let next): return begin(next, of: lane, in: &waiters, &batch)
             case .again: return nil
             case .leave:
                 waiters.leave(lane)
@@ -135,29 +142,36 @@ extension TurnQueue {
         }
     }
 
-    /// Takes the turn for a task whose lane's block it is, if it is the front, and takes it out of the line. The block
-    /// is over then.
+    /// Takes the turn for a task that is the block of a lane, if its command is the front, and takes that out of the
+    /// line. The block is over then.
     ///
     /// - Parameters:
     ///   - lane: The lane.
+    ///   - block: The number of the block.
+    ///   - command: The command of the task; `nil` for the only one of the lane.
     ///   - holder: Who is to have the turn.
-    /// - Returns: Whether it has.
-    func takeTurn(for lane: Lane, as holder: UInt64) -> Bool {
-        guard lane.blockIsNeeded() else { return false }
-        return lookForTurn(spinning) { waiters, _, mayLookAgain in
-            // The only one: a task goes on once.
-            _ = waiters.arrive(lane, block: lane.blockNumber, on: TurnWord.currentThread)
-            let found = look(in: &waiters, for: lane, as: holder, after: 0, mayLookAgain)
-            if case .again = found { return nil }
-            var isTaken = false
-            if case .taken(let command) = found {
-                command.leave(.started)
-                waiters.remove(command, of: lane)
-                isTaken = true
+    /// - Returns: The command that has the turn, to drop its work.
+    func takeTurn(
+        for lane: Lane,
+        block: UInt64,
+        of command: PendingCommand? = nil,
+        as holder: UInt64
+    ) -> PendingCommand? {
+        lookForTurn(spinning) { waiters, _, mayLookAgain in
+            var taken: PendingCommand?
+            if waiters.arrive(lane, block: block, on: TurnWord.currentThread) {
+                switch look(in: &waiters, for: lane, of: command, as: holder, mayLookAgain) {
+                case .again: return nil
+                case .found(let next):
+                    next.leave(.started)
+                    waiters.remove(next, of: lane)
+                    taken = next
+                case .leave: break
+                }
+                waiters.leave(lane)
             }
-            waiters.leave(lane)
             waiters.blockReturns(lane)
-            return isTaken
+            return .some(taken)
         }
     }
 
@@ -167,7 +181,7 @@ extension TurnQueue {
     }
 
     private enum Look {
-        case taken(PendingCommand)
+        case found(PendingCommand)
         case again
         case leave
     }
@@ -177,19 +191,24 @@ extension TurnQueue {
     /// - Parameters:
     ///   - waiters: The line.
     ///   - lane: The lane.
+    ///   - command: The command of a task, which no other is to run.
     ///   - holder: Who is to have the turn.
     ///   - count: How many commands the block has begun.
     ///   - mayLookAgain: Whether it may look again in a moment.
-    /// - Returns: The command that has the turn, or whether to look again.
+    /// - Returns: The command, which has the turn unless the block is to start a task for it; or whether to look again.
     private func look(
         in waiters: inout WaiterQueue,
         for lane: Lane,
-        as holder: UInt64,
-        after count: Int,
+        of command: PendingCommand? = nil,
+        as holder: UInt64 = TurnWord.currentThread,
+        after count: Int = 0,
         _ mayLookAgain: Bool
     ) -> Look {
         guard let next = waiters.next(for: lane), waiters.mayGoOn(after: count) else { return .leave }
-        if claimTurn(in: waiters, for: holder) { return .taken(next) }
+        if let command, command !== next { return .leave }
+        let startsTask = next.isAsync && command == nil
+        let isFound = startsTask ? turn.isFree && !waiters.isSuspended : claimTurn(in: waiters, for: holder)
+        if isFound { return .found(next) }
         _ = waiters.successorLooks(next)
         if mayLookAgain, !waiters.isSuspended { return .again }
         // Behind a manual command that it has run itself it does not come in vain, nor if it was not waited for.
@@ -272,11 +291,10 @@ extension TurnQueue {
         if isAwaited, freeTurn(for: lane, block: block) { return .pause }
         return update { waiters, effects in
             let mayGoOn = waiters.mayGoOn(after: batch.count)
-            if mayGoOn, !isAwaited, !waiters.isSuspended, let next = waiters.next(for: lane) {
-                return .command(begin(next, of: lane, in: &waiters, &batch))
-            }
+            let next = mayGoOn && !isAwaited && !waiters.isSuspended ? waiters.next(for: lane) : nil
+            if let next, !next.isAsync { return .command(begin(next, of: lane, in: &waiters, &batch)) }
             effects.nextHolder = 0
-            let pauses = isAwaited || mayGoOn && waiters.front == nil
+            let pauses = isAwaited || next != nil || mayGoOn && waiters.front == nil
             if pauses { waiters.pause(lane, on: TurnWord.currentThread) } else { waiters.leave(lane) }
             return pauses ? .pause : .leave
         }

@@ -332,7 +332,7 @@ extension WaiterQueue {
     ///   - command: The command that it begins.
     ///   - count: How many commands the block has begun.
     package mutating func grant(to lane: Lane, after command: PendingCommand, _ count: Int) {
-        guard threads.isEmpty, lanes.elements.count == 1 else { return }
+        guard threads.isEmpty, lanes.elements.count == 1, !lane.isAsync else { return }
         if lane.grant(atMost: policy.batch - count, after: command) { grantee = lane }
     }
 

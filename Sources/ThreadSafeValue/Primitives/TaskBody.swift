@@ -55,19 +55,19 @@ extension TaskBody {
     }
 
     /// Runs `operation` as this body.
-    func run<Success: Sendable>(_ operation: () async throws -> Success) async throws -> Success {
-        guard isInTaskGroup() else { return try await bind(operation) }
+    func run<Success: Sendable>(_ operation: () async -> Success) async -> Success {
+        guard isInTaskGroup() else { return await bind(operation) }
         // While a task is in the body of a group, its children get copies too. A child of its own has no group.
         nonisolated(unsafe) let operation = operation
         async let success = unsafe bind(operation)
-        return try await success
+        return await success
     }
 
-    private func bind<Success: Sendable>(_ operation: () async throws -> Success) async throws -> Success {
-        try await Self.$innermost.withValue(self) {
+    private func bind<Success: Sendable>(_ operation: () async -> Success) async -> Success {
+        await Self.$innermost.withValue(self) {
             unsafe AtomicWord(place).store(Self.placeOfInnermost)
             defer { unsafe AtomicWord(place).store(0) }
-            return try await operation()
+            return await operation()
         }
     }
 
