@@ -5,7 +5,8 @@
 import Dispatch
 
 // Commands that a task awaits. One that finds the turn free runs in the task, at once; any other waits in the lane of
-// a global queue, so no thread of the cooperative pool ever waits for a turn.
+// a global queue, so no thread of the cooperative pool ever waits for a turn. An async body runs in the task, which
+// waits in a lane of its own: see `WaitingTask`.
 
 extension CommandQueue where Value: Sendable {
     /// Runs `body` with the turn, and suspends the task for as long as that takes.

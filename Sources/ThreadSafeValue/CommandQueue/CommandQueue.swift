@@ -14,6 +14,8 @@ public import Dispatch
 ///   the turn and runs its own closure on its own thread. Turns are queued, not closures.
 /// - A command for a target queue waits in a `Lane`, whose block takes the turn on that queue. While nothing else waits
 ///   it begins the lane's next commands without the lock: they were granted to it.
+/// - A task that is to run an async body has a lane of its own (`WaitingTask`): its block is the task, which takes the
+///   turn when its executor lets it go on. A submitted async body has a task that does so (`TaskBlock`).
 /// - A release with somebody in line chooses the front as the successor, and wakes its thread or dispatches its block,
 ///   once: while a successor is on its way, further releases wake nobody. Until it is there the turn is free: a
 ///   newcomer that is more urgent than all who wait takes it, and an equal one barges, before the `BargingDeadline`.

@@ -4,7 +4,7 @@
 
 package import Dispatch
 
-/// The pending commands of one target queue, drained by one block.
+/// The pending commands of one target queue, drained by one block; or the one of a task, which is that block.
 ///
 /// A lane has at most one block: it takes the turn if it may and runs the lane's commands one after the other, so one
 /// dispatch serves many. A lane lives in the line only while it has commands or a block.
@@ -98,7 +98,7 @@ extension Lane {
     /// Where the block of a lane runs.
     enum Target {
         case queue(DispatchQueue)
-        /// The task goes on, as the block.
+        /// The block is the task that goes on.
         case task(WaitingTask)
     }
 

@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// A task that stands in line for the turn of an async body.
 ///
 /// It has a lane of its own, whose block is the task that goes on: so it loses its place while its executor is late, as
@@ -25,6 +27,18 @@ final class WaitingTask: Sendable {
     }
 
     private let state = Protected(State())
+
+    /// Whether it runs where code of the library's user decides, and not in the cooperative pool.
+    private let hasExecutor: Bool
+
+    /// The current task.
+    init() {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            hasExecutor = unsafe withUnsafeCurrentTask { unsafe $0?.unownedTaskExecutor != nil }
+        } else {
+            hasExecutor = false
+        }
+    }
 }
 
 extension WaitingTask {
@@ -38,8 +52,15 @@ extension WaitingTask {
     }
 
     /// The lane's block is dispatched. The task is suspended, or about to end.
+    ///
+    /// Not on the calling thread if an executor may run the task there, or wait: that thread may hold a lock, and has
+    /// something else to do.
     func goOn() {
-        resume(with: .look)
+        if hasExecutor {
+            DispatchQueue.global(qos: .userInitiated).async { self.resume(with: .look) }
+        } else {
+            resume(with: .look)
+        }
     }
 
     /// The task has the turn.

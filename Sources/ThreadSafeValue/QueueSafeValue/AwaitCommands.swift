@@ -198,7 +198,7 @@ extension AwaitCommands {
     /// Commands of one priority that are submitted one after the other run in that order; those of several tasks that
     /// each await one run in any. With a time-out of zero it is put in line only if the turn is free.
     ///
-    /// - Parameter accessClosure: Called at most once, on a global queue, with the value. If it throws, what it
+    /// - Parameter accessClosure: Called at most once, on a concurrent queue, with the value. If it throws, what it
     ///   changed stays.
     /// - Returns: The command, with its answer.
     @inlinable

@@ -274,7 +274,7 @@ struct AwaitedCircleTests {
             }
             try second.waitForPending(1)
             executor.hold()
-            let waker = RunningThread { blocker.end() }
+            blocker.end()
             isDone.waitUntilOpen()
             let answer = Log<Result<Int, QueueSafeValueError>>()
             let thread = RunningThread {
@@ -286,7 +286,6 @@ struct AwaitedCircleTests {
             executor.release()
             mayEnd.open()
             thread.join()
-            waker.join()
             end.waitUntilOpen()
             return answer.entries
         }
