@@ -17,7 +17,7 @@ let package = Package(
             dependencies: ["CFiber"],
             exclude: [
                 "Subject/Primitives/AtomicWord.swift", "Subject/Timers/TimerThreads.swift",
-                "Subject/CommandQueue/ThreadWaiter.swift",
+                "Subject/CommandQueue/ThreadWaiter.swift", "Subject/CommandQueue/WaitingTask.swift",
                 "Subject/QueueSafeValue/QueueSafeContainer+Changes.swift",
             ],
             swiftSettings: [

@@ -79,7 +79,7 @@ package final class Lane: @unchecked Sendable {
 
     /// The lane of a task, which has one command.
     convenience init(of task: WaitingTask) {
-        self.init(.task(task), unsafe UInt(bitPattern: Unmanaged.passUnretained(task).toOpaque()))
+        self.init(.task(task), task.identity)
     }
 
     private init(_ target: Target, _ identity: UInt) {

@@ -160,6 +160,9 @@ extension PendingCommand {
         unsafe work?(turn) ?? .complete(isChange: false, tell: nil)
     }
 
+    /// What runs the command, which waits. Under the lock of the line.
+    var waitingWork: Work? { unsafe work }
+
     /// Lets go of all that the closure captured, which may run any code.
     func dropWork() {
         unsafe work = nil

@@ -7,7 +7,8 @@
 ///
 /// The block of the target queue that finds the command first in line starts it, and is over.
 ///
-/// `@unchecked Sendable`: the owner is only kept, and the command changes under the lock of the line.
+/// `@unchecked Sendable`: the owner is only kept, the command changes under the lock of the line, and the work belongs to
+/// the block that starts it.
 final class TaskBlock: @unchecked Sendable {
     /// The queue, which the task keeps as any block does.
     let owner: any AnyCommandQueue
@@ -15,17 +16,25 @@ final class TaskBlock: @unchecked Sendable {
     let number: UInt64
     let command: PendingCommand
 
-    init(owner: any AnyCommandQueue, lane: Lane, number: UInt64, command: PendingCommand) {
+    /// The work of the command, which may be cancelled before the task is started.
+    private var work: PendingCommand.Work?
+
+    /// The lane was dispatched for its next command. Under the lock of the line.
+    init(owner: any AnyCommandQueue, lane: Lane, command: PendingCommand) {
         self.owner = owner
         self.lane = lane
-        self.number = number
         self.command = command
+        number = lane.blockNumber
+        work = command.waitingWork
     }
 }
 
 extension TaskBlock {
+    /// Starts the task, also for a command that was cancelled meanwhile: the lane's block must come.
     func start() {
-        _ = command.run(.success(self))
+        let work = self.work!
+        self.work = nil
+        _ = work(.success(self))
     }
 
     /// Takes the turn for the command, unless another one is first in line, or the command has left it.

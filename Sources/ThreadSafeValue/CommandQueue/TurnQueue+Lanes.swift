@@ -131,7 +131,7 @@ extension TurnQueue {
             switch look(in: &waiters, for: lane, after: batch.count, mayLookAgain) {
             case .found(let next) where next.isAsync:
                 lane.dispatch(at: now())
-                batch.task = TaskBlock(owner: owner, lane: lane, number: lane.blockNumber, command: next)
+                batch.task = TaskBlock(owner: owner, lane: lane, command: next)
                 return .some(nil)
             case .found(let next): return begin(next, of: lane, in: &waiters, &batch)
             case .again: return nil

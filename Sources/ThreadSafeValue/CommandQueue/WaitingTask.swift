@@ -42,6 +42,9 @@ final class WaitingTask: Sendable {
 }
 
 extension WaitingTask {
+    /// A number that no queue has, nor another task.
+    var identity: UInt { unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) }
+
     /// The task is about to be suspended.
     func suspend(_ continuation: UnsafeContinuation<Step, Never>) {
         let failure = state.write { state in

@@ -85,9 +85,14 @@ public final class DispatchQueue: @unchecked Sendable {
         let run: () -> Void
     }
 
-    /// A serial queue.
-    convenience init(label: String, qos: DispatchQoS = .default) {
-        self.init(label: label, width: 1)
+    /// A serial queue, or a concurrent one of two workers.
+    convenience init(label: String, qos: DispatchQoS = .default, attributes: Attributes = .serial) {
+        self.init(label: label, width: attributes == .serial ? 1 : 2)
+    }
+
+    enum Attributes {
+        case serial
+        case concurrent
     }
 
     /// A queue that runs up to `width` blocks at once.
@@ -111,18 +116,18 @@ public final class DispatchQueue: @unchecked Sendable {
 extension DispatchQueue {
     /// Adds a block, which a worker starts when the scheduler likes.
     public func async(execute block: @escaping () -> Void) {
+        dispatch(identity, block)
+    }
+
+    /// The same for the block of a lane of this identity, if one is to be dispatched.
+    func dispatch(_ lane: UInt, _ block: @escaping () -> Void) {
         world.pass(.run("async", id))
+        append(world.current.owes(lane), block)
+    }
+
+    /// Adds a block, in the step of the caller.
+    func append(_ tag: UInt64, _ block: @escaping () -> Void) {
         enter()
-        var tag = world.current.observed
-        if !world.current.owed.isEmpty {
-            // The block of a lane, of which no more is to be known.
-            let owed = world.current.owed.firstIndex { $0.target == identity }
-            if let owed {
-                tag = world.current.owed.remove(at: owed).tag
-            } else {
-                world.fail("a lane's block is missing")
-            }
-        }
         change { blocks.append(Block(tag: tag, run: block)) }
     }
 

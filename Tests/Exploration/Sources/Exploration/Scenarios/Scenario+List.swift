@@ -10,12 +10,101 @@ extension Scenario {
     /// The scenarios that are explored exhaustively.
     static var all: [Scenario] {
         waits + asyncs + mixtures + manuals + lives + bounds + ownOrder + late + mistakes + endings + suspensions
-            + listening + grants
+            + listening + grants + tasks
     }
 
     /// Commands of one queue that report.
     private static func tells(_ count: Int) -> [Action] {
         Array(repeating: .async(.lowest, 0, .set, .closure), count: count)
+    }
+
+    // Async closures, whose tasks take the turn when their executors let them go on.
+    private static var tasks: [Scenario] {
+        [
+            Scenario("a task and a wait", queues: [1], threads: [[.task(.lowest, 0)], [.wait(.lowest)]]),
+            Scenario(
+                "a task whose executor is late, and waits",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [[.task(.lowest, 0), .wait(.lowest)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "two tasks of one executor, and a wait",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [[.task(.lowest, 0), .task(.highest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "two tasks of two executors, and a command",
+                queues: [1, 1],
+                jumps: [keeping],
+                preemptions: 1,
+                threads: [[.task(.lowest, 0), .async(.lowest, 1)], [.task(.lowest, 1)]]
+            ),
+            Scenario(
+                "a task that is cancelled",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.task(.lowest, 0), .cancel(0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a task that is cancelled while it is late",
+                queues: [1, 1],
+                jumps: [keeping],
+                preemptions: 1,
+                threads: [[.task(.lowest, 0), .async(.lowest, 1), .cancel(0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a task and a suspension",
+                queues: [1],
+                preemptions: 2,
+                threads: [[.task(.lowest, 0), .suspend(0), .resume(0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a task that executors hold up, and waits",
+                queues: [1],
+                time: 2 * HandoffPolicy().keeping,
+                preemptions: 3,
+                threads: [
+                    [.suspendQueue(0), .task(.highest, 0), .task(.highest, 0), .wait(.lowest), .resumeQueue(0)]
+                ]
+            ),
+            Scenario(
+                "a submitted task and a wait",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.startedTask(.lowest, 0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "submitted tasks and commands, and something urgent",
+                queues: [1],
+                preemptions: 1,
+                threads: [
+                    [.startedTask(.lowest, 0), .async(.lowest, 0), .startedTask(.lowest, 0)], [.async(.highest, 0)],
+                ]
+            ),
+            Scenario(
+                "a submitted task that is late, and waits",
+                queues: [2],
+                jumps: [keeping],
+                preemptions: 1,
+                threads: [[.startedTask(.lowest, 0), .wait(.lowest)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a submitted task that is cancelled",
+                queues: [1],
+                preemptions: 2,
+                threads: [[.startedTask(.lowest, 0), .async(.lowest, 0), .cancel(0)], [.wait(.lowest)]]
+            ),
+            Scenario(
+                "a submitted task of a value that is let go, suspended or not",
+                queues: [1],
+                preemptions: 2,
+                threads: [[.startedTask(.lowest, 0), .suspend(0), .release(0)]]
+            ),
+        ]
     }
 
     // A block that begins commands without the lock of the line, while something else changes that.

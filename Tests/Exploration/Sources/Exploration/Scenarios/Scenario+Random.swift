@@ -92,15 +92,22 @@ private struct ScenarioMaker {
             // Who is too late and has nothing to report to is not told; whoever is to complete it would wait for it.
             if case .left = body { report = .closure } else { report = .none }
         }
+        if case .set = body, case .none = report {
+            switch random.next() % 4 {
+            case 0: return .task(priority, target, on: value)
+            case 1: return .startedTask(priority, target, on: value)
+            default: break
+            }
+        }
         return .async(priority, target, body, report, on: value)
     }
 }
 
 extension Action {
-    /// Whether no `wait` on the value is in it, and no closure that uses the value.
+    /// Whether no `wait` on the value is in it, nor a task that waits for it, and no closure that uses the value.
     fileprivate func onlySubmits(to value: Int) -> Bool {
         guard case .command(let command) = self else { return true }
-        if command.value == value, command.target == nil { return false }
+        if command.value == value, command.target == nil || command.place == .task { return false }
         return !command.innerActions.flatMap(\.values).contains(value)
     }
 }

@@ -116,9 +116,20 @@ struct Command: Sendable {
         case then(Action)
     }
 
+    /// Where an async command runs.
+    enum Place: Sendable {
+        /// In a block of its target queue.
+        case queue
+        /// In a task that waits in line, whose executor its target queue is.
+        case task
+        /// In a task that a block of its target queue starts there.
+        case startedTask
+    }
+
     var index = 0
     let value: Int
     let priority: CommandPriority
+    var place = Place.queue
     /// The number of its target queue; `nil` if it waits.
     let target: Int?
     /// How long it may wait for its turn, in nanoseconds.
@@ -227,6 +238,20 @@ extension Action {
         .command(Command(value: value, priority: priority, target: target, body: body, report: report))
     }
 
+    /// An async closure, in a task of an executor.
+    static func task(_ priority: CommandPriority, _ executor: Int, on value: Int = 0) -> Action {
+        .command(
+            Command(value: value, priority: priority, place: .task, target: executor, body: .set, report: .none)
+        )
+    }
+
+    /// A submitted async closure, whose task a block of the queue starts.
+    static func startedTask(_ priority: CommandPriority, _ target: Int, on value: Int = 0) -> Action {
+        .command(
+            Command(value: value, priority: priority, place: .startedTask, target: target, body: .set, report: .none)
+        )
+    }
+
     /// The same with numbers for all commands in it.
     fileprivate func numbered(_ commands: inout [Command], inside held: [Int], of parent: Int?) -> Action {
         guard case .command(var command) = self else { return self }
@@ -248,7 +273,8 @@ extension Action {
 
 extension Command: CustomStringConvertible {
     var description: String {
-        let place = target.map { "async \($0)" } ?? "wait"
+        let name = place == .queue ? "async" : "\(place)"
+        let place = target.map { "\(name) \($0)" } ?? "wait"
         return "command \(index) (\(place), \(priority), \(body)\(value == 0 ? "" : ", value \(value)"))"
     }
 }

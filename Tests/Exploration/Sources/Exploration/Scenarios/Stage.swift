@@ -143,7 +143,12 @@ extension Stage {
         switch action {
         case .command(let command):
             world.monitor.issued(command)
-            if let target = command.target { submit(command, target, hands) } else { wait(command, hands) }
+            switch (command.place, command.target) {
+            case (_, nil): wait(command, hands)
+            case (.queue, let target?): submit(command, target, hands)
+            case (.task, let target?): startTask(command, queues[target], hands)
+            case (.startedTask, let target?): submitTask(command, queues[target], hands)
+            }
         case .release(let value):
             world.pass(.run("let go of value", UInt64(value)))
             hands.letGo(of: value)
@@ -255,6 +260,69 @@ extension Stage {
             )
         }
         world.monitor.submitted(command, handles[command.index]!.pending)
+    }
+
+    /// Puts a task in line, which does as `CommandQueue.waitInLine` says.
+    private func startTask(_ command: Command, _ executor: DispatchQueue, _ hands: Hands) {
+        let own = Hands(hands, [.command(command)])
+        let queue = own[command.value].queue
+        let task = WaitingTask(UInt(0x7A5C << 8 | command.index), on: executor)
+        let lane = Lane(of: task)
+        func isOver() {
+            task.goesOn = nil
+            own.letGo()
+        }
+        task.goesOn = { step in
+            guard case .look = step else {
+                queue.storage.turns.end(lane)
+                return isOver()
+            }
+            task.suspend()
+            guard lane.blockIsNeeded(),
+                let taken = queue.storage.turns.takeTurn(for: lane, block: lane.blockNumber, as: self.holder(command))
+            else { return }
+            taken.dropWork()
+            task.begin()
+            self.runTask(command, queue)
+            isOver()
+        }
+        task.suspend()
+        let accepted = queue.storage.turns.submit(command.priority, with: lane) { turn in
+            if case .failure(let failure) = turn { task.end(failure) }
+            return .complete(isChange: false, tell: nil)
+        }
+        keep(accepted, command)
+    }
+
+    /// Submits a command whose task is started when it is next, as `CommandQueue.submitBody` does.
+    private func submitTask(_ command: Command, _ target: DispatchQueue, _ hands: Hands) {
+        let queue = hands[command.value].queue
+        let accepted = queue.submit(command.priority, in: target, isAsync: true) { turn in
+            guard case .success(let object) = turn else { return .complete(isChange: false, tell: nil) }
+            let block = unsafe unsafeDowncast(object, to: TaskBlock.self)
+            target.dispatch(block.lane.identity) {
+                guard let taken = block.takeTurn(as: self.holder(command)) else { return }
+                self.runTask(command, CommandQueue(of: block.owner))
+                taken.dropWork()
+            }
+            return .detached
+        }
+        keep(accepted, command)
+    }
+
+    private func keep(_ accepted: Result<CommandHandle, QueueSafeValueError>, _ command: Command) {
+        guard case .success(let handle) = accepted else { return world.fail("\(command) is not accepted") }
+        handles[command.index] = handle
+        world.monitor.submitted(command, handle.pending)
+    }
+
+    /// A task as the holder of a turn.
+    private func holder(_ command: Command) -> UInt64 { TaskBody.flag | UInt64(command.index + 1) << 8 }
+
+    private func runTask(_ command: Command, _ queue: CommandQueue<Cell>) {
+        unsafe use(queue.value.pointee, command) {}
+        world.monitor.completes(command, .success)
+        queue.giveTurnBack(of: holder(command), afterChange: true)
     }
 
     private func outcomeWithoutReport(_ command: Command) -> Outcome {

@@ -108,6 +108,18 @@ extension VirtualThread {
         return made
     }
 
+    /// Dispatches the block of a lane, of which no more is to be known.
+    ///
+    /// - Returns: The block in one number.
+    func owes(_ lane: UInt) -> UInt64 {
+        if owed.isEmpty { return observed }
+        guard let index = owed.firstIndex(where: { $0.target == lane }) else {
+            world.fail("a lane's block is missing")
+            return 0
+        }
+        return owed.remove(at: index).tag
+    }
+
     /// What comes now depends on nothing that it saw before but `outcome`.
     func forget(but outcome: UInt64 = 0) {
         observed = mix(mix(0, UInt64(index)), outcome)
