@@ -410,8 +410,8 @@ extension WaiterQueue {
     /// The task of a lane goes away, whose block may never have come.
     mutating func end(_ lane: Lane) {
         lane.claimBlock()
-        if lane.blockCount > 0 { lane.blockReturns(at: now()) }
         leave(lane)
+        if lane.blockCount > 0 { blockReturns(lane) }
     }
 
     private mutating func successorGoes(_ lane: Lane) {

@@ -1,0 +1,219 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+/// An executor that is suspended stands for all that let a task wait: a busy pool, or one whose threads are blocked.
+@Suite("No turn is held for a task whose executor is late")
+struct LateTaskTests {
+    private typealias Answer = Result<Int, QueueSafeValueError>
+
+    // Long enough to notice that it is for ever.
+    private static let long = DispatchTimeInterval.seconds(20)
+
+    @Test
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `A wait goes on while a task that is next cannot run its async closure`() async throws {
+        let (value, executor) = (QueueSafeValue(value: 0), QueueExecutor())
+        let (task, answer) = try await onThreadOfItsOwn {
+            let blocker = Blocker(value)
+            let task = Self.task(on: executor, adding: 1, to: value, .highest)
+            try value.waitForPending(1)
+            executor.queue.suspend()
+            blocker.end()
+            return (task, value.wait(timeout: Self.long).lowestPriority.set { $0 += 10 })
+        }
+        #expect(answer == .success(10))
+        #expect(value.pendingCommandCount == 1)
+        executor.queue.resume()
+        #expect(await task.value == .success(11))
+    }
+
+    /// The queue has one thread: the task suspends what is to start its child.
+    @Test
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `Nor does a wait for the child of a task in the body of a group`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let executor = QueueExecutor()
+        let (task, answer) = try await onThreadOfItsOwn {
+            let isSuspended = Door()
+            let task = Task(executorPreference: executor) {
+                await withTaskGroup(of: Void.self) { _ in
+                    executor.queue.suspend()
+                    isSuspended.open()
+                    return await value.async.highestPriority.update { number in
+                        await Task.yield()
+                        number += 1
+                        return number
+                    }
+                }
+            }
+            isSuspended.waitUntilOpen()
+            return (task, value.wait(timeout: Self.long).lowestPriority.set { $0 += 10 })
+        }
+        #expect(answer == .success(10))
+        executor.queue.resume()
+        #expect(await task.value == .success(11))
+    }
+
+    @Test func `Nor does one for a submitted async closure, while all threads of the pool are blocked`() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 60)
+            try await onThreadOfItsOwn {
+                let (value, isOver, blocked) = (QueueSafeValue(value: 0), Door(), Log<Void>())
+                func block() {
+                    blocked.add(())
+                    isOver.waitUntilOpen()
+                }
+                let threads = ProcessInfo.processInfo.activeProcessorCount
+                for _ in 0..<threads * 4 { Task.detached { block() } }
+                try poll("the pool is full") { blocked.count >= threads }
+                let blocker = Blocker(value)
+                value.async.highestPriority.submit { number in
+                    await Task.yield()
+                    number += 1
+                }
+                value.async.lowestPriority.submit { $0 *= 2 }
+                blocker.end()
+                let answer = value.wait(timeout: .seconds(20)).lowestPriority.set { $0 += 10 }
+                precondition(answer == .success(10), "\(answer)")
+                isOver.open()
+                // In their order, however late the first was.
+                try poll("the closures run") { value.wait.lowestPriority.get() == .success(22) }
+            }
+        }
+    }
+
+    @Test
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `Fifty late tasks are waited for together`() async throws {
+        var policy = HandoffPolicy()
+        policy.keeping = 500_000_000
+        policy.keepingLimit = 500_000_000
+        let (value, executor) = (QueueSafeValue(value: 0, policy: policy), QueueExecutor())
+        let (tasks, answer) = try await onThreadOfItsOwn {
+            let blocker = Blocker(value)
+            let tasks = (0..<50).map { _ in Self.task(on: executor, adding: 1, to: value, .highest) }
+            try value.waitForPending(50)
+            executor.queue.suspend()
+            blocker.end()
+            return (tasks, value.wait(timeout: Self.long).lowestPriority.set { $0 += 100 })
+        }
+        #expect(answer == .success(100))
+        executor.queue.resume()
+        var answers: Set<Int> = []
+        for task in tasks { if case .success(let number) = await task.value { answers.insert(number) } }
+        #expect(answers == Set(101...150))
+    }
+
+    @Test
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `A task that goes on late has its old place in line`() async throws {
+        var policy = HandoffPolicy()
+        policy.keeping = 50_000_000
+        policy.keepingLimit = 600_000_000_000
+        let (value, executor) = (QueueSafeValue(value: [Int](), policy: policy), QueueExecutor())
+        let answer = try await onThreadOfItsOwn {
+            let first = Blocker(value)
+            Task(executorPreference: executor) { await Self.append(1, to: value) }
+            try value.waitForPending(1)
+            executor.queue.suspend()
+            first.end()
+            // It loses its place.
+            let isFree = value.wait(timeout: Self.long).lowestPriority.get()
+            guard isFree == .success([]) else { return isFree }
+            let second = Blocker(value)
+            OwnThreads.run { await Self.append(2, to: value) }
+            try value.waitForPending(2)
+            // When the late task has looked for the turn, and is in line again.
+            let isInLine = Door()
+            executor.queue.async(flags: .barrier) { isInLine.open() }
+            executor.queue.resume()
+            isInLine.waitUntilOpen()
+            second.end()
+            try poll("both have run") { value.wait.lowestPriority.map(\.count) == .success(2) }
+            return value.wait.lowestPriority.get()
+        }
+        #expect(answer == .success([1, 2]))
+    }
+
+    @Test
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `A task whose time is over while it is late does not begin`() async throws {
+        let (value, executor, begun) = (QueueSafeValue(value: 0), QueueExecutor(), Log<Void>())
+        let task = try await onThreadOfItsOwn {
+            let blocker = Blocker(value)
+            let task = Task(executorPreference: executor) {
+                await value.async(timeout: .seconds(1)).lowestPriority.set { number in
+                    begun.add(())
+                    await Task.yield()
+                    number += 1
+                }
+            }
+            try value.waitForPending(1)
+            executor.queue.suspend()
+            blocker.end()
+            try value.waitForPending(0)
+            executor.queue.resume()
+            return task
+        }
+        let answer = await task.value
+        #expect(answer == .failure(.timedOut) && begun.count == 0)
+    }
+
+    @Test func `Tasks and submissions that are cancelled as their turn comes hold up nothing, 2,000 times`() async {
+        let value = QueueSafeValue(value: 0)
+        for round in 0..<2_000 {
+            let first = value.async.lowestPriority.submit { number in
+                await Task.yield()
+                number += 1
+            }
+            let task = Task {
+                await value.async.lowestPriority.set { number in
+                    await Task.yield()
+                    number += 1
+                }
+            }
+            if round % 2 == 0 { await Task.yield() }
+            first.cancel()
+            task.cancel()
+            let last = value.async.lowestPriority.submit { number in
+                await Task.yield()
+                return number
+            }
+            guard case .success = await last.value else {
+                Issue.record("round \(round)")
+                return
+            }
+            _ = await task.value
+        }
+        #expect(value.pendingCommandCount == 0)
+    }
+
+    private static func append(_ number: Int, to value: QueueSafeValue<[Int]>) async {
+        await value.async.lowestPriority.set { numbers in
+            await Task.yield()
+            numbers.append(number)
+        }
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private static func task(
+        on executor: QueueExecutor,
+        adding number: Int,
+        to value: QueueSafeValue<Int>,
+        _ priority: CommandPriority
+    ) -> Task<Answer, Never> {
+        Task(executorPreference: executor) {
+            await value.async.priority(priority).update { sum in
+                await Task.yield()
+                sum += number
+                return sum
+            }
+        }
+    }
+}
