@@ -24,9 +24,8 @@ extension TurnQueue {
         isAsync: Bool = false,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        submit(PendingCommand(priority, isAsync: isAsync, work: work), evenIfFull: evenIfFull) { command, waiters, submitter in
-            waiters.append(command, for: target, by: submitter)
-        }
+        let command = PendingCommand(priority, isAsync: isAsync, work: work)
+        return submit(command, evenIfFull: evenIfFull) { $0.append(command, for: target, by: $1) }
     }
 
     /// The same for a task, which has a lane of its own.
@@ -35,21 +34,20 @@ extension TurnQueue {
         with lane: Lane,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        submit(PendingCommand(priority, work: work), evenIfFull: false) { command, waiters, submitter in
-            waiters.append(command, with: lane, by: submitter)
-        }
+        let command = PendingCommand(priority, work: work)
+        return submit(command, evenIfFull: false) { $0.append(command, with: lane, by: $1) }
     }
 
     @inline(__always)
     private func submit(
         _ command: PendingCommand,
         evenIfFull: Bool,
-        append: (PendingCommand, inout WaiterQueue, _ submitter: UInt64) -> Void
+        append: (inout WaiterQueue, _ submitter: UInt64) -> Void
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let submitter = Submitter.currentBits
         let isAccepted = update(revokesGrant: false) { waiters, effects in
             if !evenIfFull, waiters.isFull() { return false }
-            append(command, &waiters, submitter)
+            append(&waiters, submitter)
             // With a grant the front is as it was, and so is the successor.
             effects.changesNothing = waiters.hasGrant
             if waiters.submitters & submitter != submitter { setSubmitters(waiters.submitters | submitter, &waiters) }
