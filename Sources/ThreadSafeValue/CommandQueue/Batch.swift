@@ -89,8 +89,8 @@ extension Batch {
         }
     }
 
-    /// Lets go of the commands. The lane has no block any more, as what goes away may wait for the lane's next
-    /// command.
+    /// Lets go of the commands. The lane has no block any more but a task, as what goes away may wait for the lane's
+    /// next command.
     mutating func removeAll() {
         for _ in 0..<count {
             let command = unsafe first!.takeRetainedValue()

@@ -108,10 +108,11 @@ extension TurnQueue {
             if isOver { break }
             linger()
         }
+        // First: what goes away may wait for the lane's next command.
+        batch.task?.start()
         batch.removeAll()
         ThreadWaiter.block = outer
         withWaiters { $0.blockReturns(lane) }
-        batch.task?.start()
     }
 }
 
@@ -161,6 +162,7 @@ extension TurnQueue {
                 switch look(in: &waiters, for: lane, of: command, as: holder, mayLookAgain) {
                 case .again: return nil
                 case .found(let next):
+                    lane.takesTurn()
                     next.leave(.started)
                     waiters.remove(next, of: lane)
                     taken = next

@@ -56,6 +56,50 @@ struct SubmittedCommandTests {
         #expect(await value.async.lowestPriority.get() == .success(Array(0..<1_000)))
     }
 
+    /// The first is over, and what it captured goes away, when the block that ran it has found the second.
+    @Test func `One that is cancelled as its task is about to start holds up no other`() async {
+        let value = QueueSafeValue(value: 0)
+        let second = Protected<SubmittedCommand<Void>?>(nil)
+        value.suspend()
+        func submitFirst() {
+            let token = Last { second.wrappedValue?.cancel() }
+            value.async.lowestPriority.submit { number in
+                number += 1
+                withExtendedLifetime(token) {}
+            }
+        }
+        submitFirst()
+        let command = value.async.lowestPriority.submit { (number: inout Int) async in number += 10 }
+        second.write(command)
+        value.resume()
+        let answer = await command.value
+        let last = await value.async.lowestPriority.submit { number -> Int in
+            number += 100
+            return number
+        }.value
+        if case .success = answer { #expect(last == .success(111)) } else { #expect(last == .success(101)) }
+    }
+
+    @Test func `What one has captured may wait, as it goes away, for the next, which is async`() async {
+        let (value, isDone) = (QueueSafeValue(value: 0), Door())
+        value.suspend()
+        func submitFirst() {
+            let token = Last { isDone.waitUntilOpen() }
+            value.async.lowestPriority.submit { number in
+                number += 1
+                withExtendedLifetime(token) {}
+            }
+        }
+        submitFirst()
+        let command = value.async.lowestPriority.submit { (number: inout Int) async -> Int in
+            number += 10
+            isDone.open()
+            return number
+        }
+        value.resume()
+        #expect(await command.value == .success(11))
+    }
+
     @Test func `Two at a time, 1,000 times: the first is always first`() async {
         var outOfOrder = 0
         for _ in 0..<1_000 {
