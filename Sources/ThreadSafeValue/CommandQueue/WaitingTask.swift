@@ -27,18 +27,6 @@ final class WaitingTask: Sendable {
     }
 
     private let state = Protected(State())
-
-    /// Whether it runs where code of the library's user decides, and not in the cooperative pool.
-    private let hasExecutor: Bool
-
-    /// The current task.
-    init() {
-        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            hasExecutor = unsafe withUnsafeCurrentTask { unsafe $0?.unownedTaskExecutor != nil }
-        } else {
-            hasExecutor = false
-        }
-    }
 }
 
 extension WaitingTask {
@@ -56,14 +44,11 @@ extension WaitingTask {
 
     /// The lane's block is dispatched. The task is suspended, or about to end.
     ///
-    /// Not on the calling thread if an executor may run the task there, or wait: that thread may hold a lock, and has
-    /// something else to do.
+    /// Not on the calling thread: to resume a task takes a lock of that in the runtime, under which another thread may
+    /// run what is to be done when the task is cancelled, and wait for a lock that this thread has. And an executor may
+    /// run the task in place.
     func goOn() {
-        if hasExecutor {
-            DispatchQueue.global(qos: .userInitiated).async { self.resume(with: .look) }
-        } else {
-            resume(with: .look)
-        }
+        DispatchQueue.global(qos: .userInitiated).async { self.resume(with: .look) }
     }
 
     /// The task has the turn.

@@ -194,6 +194,42 @@ struct LateTaskTests {
         #expect(value.pendingCommandCount == 0)
     }
 
+    /// The runtime has a lock for each task, which is held while a cancelled task leaves the line, and while a task is
+    /// resumed.
+    @Test func `Tasks that are cancelled while others get their turn hang nothing, 100 times`() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 60)
+            try await onThreadOfItsOwn {
+                for _ in 0..<100 {
+                    let value = QueueSafeValue(value: 0)
+                    value.suspend()
+                    let tasks = (0..<20).map { _ in Task.detached { await Self.increment(value) } }
+                    try value.waitForPending(20)
+                    // The tasks are late, and waited for together.
+                    for _ in 0..<4 { Task.detached { Self.compute(milliseconds: 2) } }
+                    value.resume()
+                    let group = DispatchGroup()
+                    for half in 0..<2 {
+                        DispatchQueue.global().async(group: group) {
+                            for (number, task) in tasks.enumerated() where number % 2 == half { task.cancel() }
+                        }
+                    }
+                    group.wait()
+                    try value.waitForPending(0)
+                }
+            }
+        }
+    }
+
+    private static func increment(_ value: QueueSafeValue<Int>) async {
+        await value.async.lowestPriority.set { (number: inout Int) async in number += 1 }
+    }
+
+    private static func compute(milliseconds: Int) {
+        let end = DispatchTime.now() + .milliseconds(milliseconds)
+        while DispatchTime.now() < end {}
+    }
+
     private static func append(_ number: Int, to value: QueueSafeValue<[Int]>) async {
         await value.async.lowestPriority.set { numbers in
             await Task.yield()

@@ -39,12 +39,17 @@ extension WaitingTask {
     func suspend() {
         world.pass(.run("suspend a task", id))
         change { isSuspended = true }
-        if let failure { resume(with: .end(failure), 1) }
+        if let failure { end(at: failure) }
     }
 
     func goOn() {
         world.pass(.run("let a task go on", id))
-        resume(with: .look, world.current.owes(identity))
+        let tag = world.current.owes(identity)
+        executor!.append(mix(tag, UInt64(identity))) {
+            guard self.isSuspended else { return }
+            self.change { self.isSuspended = false }
+            self.goesOn?(.look)
+        }
     }
 
     func begin() {
@@ -54,13 +59,13 @@ extension WaitingTask {
     func end(_ failure: QueueSafeValueError) {
         world.pass(.run("end a task", id))
         change { self.failure = failure }
-        resume(with: .end(failure), 1)
+        end(at: failure)
     }
 
-    private func resume(with step: Step, _ tag: UInt64) {
+    private func end(at failure: QueueSafeValueError) {
         guard isSuspended else { return }
         change { isSuspended = false }
-        executor!.append(mix(tag, UInt64(identity))) { self.goesOn?(step) }
+        executor!.append(mix(1, UInt64(identity))) { self.goesOn?(.end(failure)) }
     }
 
     private func change(_ body: () -> Void) {
