@@ -394,8 +394,8 @@ extension Submission: TimerTarget {
     }
 }
 
-/// Where commands of tasks run that had to wait.
-private let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
+/// Where commands of tasks run that had to wait, and where tasks are resumed that are to take the turn themselves.
+let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
 
 /// Where submitted commands run. They have a lane of their own, which is late if their tasks are.
 private let submittedTarget = DispatchQueue(

@@ -48,7 +48,7 @@ extension WaitingTask {
     /// run what is to be done when the task is cancelled, and wait for a lock that this thread has. And an executor may
     /// run the task in place.
     func goOn() {
-        DispatchQueue.global(qos: .userInitiated).async { self.resume(with: .look) }
+        awaitedTarget.async { self.resume(with: .look) }
     }
 
     /// The task has the turn.
