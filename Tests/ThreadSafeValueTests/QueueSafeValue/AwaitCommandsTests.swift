@@ -180,7 +180,7 @@ struct AwaitCommandsTests {
             executor.queue.suspend()
             blocker.end()
             task.cancel()
-            #expect(value.pendingCommandCount == 0)
+            try value.waitForPending(0)
             executor.queue.resume()
             return task
         }
