@@ -56,7 +56,8 @@ struct SlowEqualsTests {
             if !lane.hasBlock { lane.dispatch(at: now()) }
             let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
             #expect(arrives)
-            if startsLate { lane.adapt(to: 250_000_000_000) }
+            // However long the thread was held up since.
+            lane.adapt(to: startsLate ? 250_000_000_000 : 0)
             return waiters.next(for: lane)
         }
 
