@@ -98,12 +98,8 @@ extension CommandQueue where Value: Sendable {
         until deadline: Deadline,
         as owner: TaskBody
     ) async -> QueueSafeValueError? {
-        let resource = storage.turns.resource
-        // A wait that ends is in no circle for ever.
-        let isEndless = deadline == .never
-        if isEndless, WaitGraph.shared.begin(for: resource, thread: 0, body: owner.outer) != nil {
-            return QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority")
-        }
+        if let failure = beginWaiting(priority, until: deadline, in: owner.outer) { return failure }
+        let (resource, isEndless) = (storage.turns.resource, deadline == .never)
         let task = WaitingTask()
         let lane = Lane(of: task)
         let submission = Submission()
@@ -171,6 +167,25 @@ extension CommandQueue where Value: Sendable {
         return attempt
     }
 
+    /// A task is about to wait in line. It is in the graph then, but not with a deadline: a wait that ends is in no circle
+    /// for ever.
+    ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn.
+    ///   - deadline: Until when it waits for that.
+    ///   - body: What the task is part of.
+    /// - Returns: Why it must not wait, if it must not.
+    private func beginWaiting(
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        in body: TaskBody?
+    ) -> QueueSafeValueError? {
+        guard deadline == .never,
+            WaitGraph.shared.begin(for: storage.turns.resource, thread: 0, body: body) != nil
+        else { return nil }
+        return QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority")
+    }
+
     /// Waits in line, runs `work` on a global queue, and resumes the task. A cancelled task leaves the line.
     ///
     /// - Parameters:
@@ -184,12 +199,8 @@ extension CommandQueue where Value: Sendable {
         _ work: @escaping @Sendable (CommandQueue) -> (Result<Success, QueueSafeValueError>, isChange: Bool)
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
-        // A wait that ends is in no circle for ever.
-        let isEndless = deadline == .never
-        let resource = storage.turns.resource
-        if isEndless, WaitGraph.shared.begin(for: resource, thread: 0, body: body) != nil {
-            return .failure(QueueSafeValueError.circularWait.reported(for: Value.self, "async.\(priority)Priority"))
-        }
+        if let failure = beginWaiting(priority, until: deadline, in: body) { return .failure(failure) }
+        let (resource, isEndless) = (storage.turns.resource, deadline == .never)
         let submission = Submission()
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
@@ -267,8 +278,8 @@ extension CommandQueue where Value: Sendable {
         _ body: @escaping @Sendable (inout Value) async throws -> Answer
     ) -> SubmittedCommand<Answer> {
         let taskPriority = Task.currentPriority
-        return submit(priority, timeout, isAsync: true) { owner, submission, ending in
-            let block = unsafe unsafeDowncast(owner, to: TaskBlock.self)
+        return submit(priority, timeout, isAsync: true) { block, submission, ending in
+            let block = unsafe unsafeDowncast(block, to: TaskBlock.self)
             Task.detached(priority: taskPriority) {
                 let (queue, owner) = (CommandQueue(of: block.owner), TaskBody())
                 guard let command = block.takeTurn(as: owner.holder) else { return }
@@ -297,7 +308,7 @@ extension CommandQueue where Value: Sendable {
             // The work does not keep the queue: a suspended value that nobody holds goes away.
             func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
                 switch turn {
-                case .success(let owner): return work(owner, submission, ending)
+                case .success(let given): return work(given, submission, ending)
                 case .failure(let failure):
                     submission.stopTimer()
                     ending.end(.failure(failure))

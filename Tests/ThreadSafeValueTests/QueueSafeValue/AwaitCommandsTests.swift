@@ -162,33 +162,6 @@ struct AwaitCommandsTests {
         #expect(await value.async.highestPriority.get() == .success(0))
     }
 
-    /// The executor stands still from when the command is in line until the task is cancelled, which has the turn then.
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test func `A task that is cancelled before its async closure begins does not begin it`() async throws {
-        let (value, begun) = (QueueSafeValue(value: 0), Log<Void>())
-        let executor = QueueExecutor()
-        let task = try await onThreadOfItsOwn {
-            let blocker = Blocker(value)
-            let task = Task.detached(executorPreference: executor) {
-                await value.async.lowestPriority.set { number in
-                    begun.add(())
-                    await Task.yield()
-                    number += 1
-                }
-            }
-            try value.waitForPending(1)
-            executor.queue.suspend()
-            blocker.end()
-            task.cancel()
-            try value.waitForPending(0)
-            executor.queue.resume()
-            return task
-        }
-        #expect(await task.value == .failure(.cancelled))
-        #expect(begun.count == 0)
-        #expect(await value.async.lowestPriority.get() == .success(0))
-    }
-
     @Test func `A cancellation that races the submission is not lost`() async throws {
         let value = QueueSafeValue(value: 0)
         let answers = Log<Result<Int, QueueSafeValueError>>()

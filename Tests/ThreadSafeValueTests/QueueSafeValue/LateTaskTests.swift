@@ -21,7 +21,7 @@ struct LateTaskTests {
         let (value, executor) = (QueueSafeValue(value: 0), QueueExecutor())
         let (task, answer) = try await onThreadOfItsOwn {
             let blocker = Blocker(value)
-            let task = Self.task(on: executor, adding: 1, to: value, .highest)
+            let task = Self.task(on: executor, adding: 1, to: value)
             try value.waitForPending(1)
             executor.queue.suspend()
             blocker.end()
@@ -97,7 +97,7 @@ struct LateTaskTests {
         let (value, executor) = (QueueSafeValue(value: 0, policy: policy), QueueExecutor())
         let (tasks, answer) = try await onThreadOfItsOwn {
             let blocker = Blocker(value)
-            let tasks = (0..<50).map { _ in Self.task(on: executor, adding: 1, to: value, .highest) }
+            let tasks = (0..<50).map { _ in Self.task(on: executor, adding: 1, to: value) }
             try value.waitForPending(50)
             executor.queue.suspend()
             blocker.end()
@@ -141,14 +141,14 @@ struct LateTaskTests {
         #expect(answer == .success([1, 2]))
     }
 
-    @Test
+    @Test("A task that is cancelled, or whose time is over, while it is late does not begin", arguments: [true, false])
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    func `A task whose time is over while it is late does not begin`() async throws {
+    func ended(isCancelled: Bool) async throws {
         let (value, executor, begun) = (QueueSafeValue(value: 0), QueueExecutor(), Log<Void>())
         let task = try await onThreadOfItsOwn {
             let blocker = Blocker(value)
-            let task = Task(executorPreference: executor) {
-                await value.async(timeout: .seconds(1)).lowestPriority.set { number in
+            let task = Task.detached(executorPreference: executor) {
+                await value.async(timeout: isCancelled ? .never : .seconds(1)).lowestPriority.set { number in
                     begun.add(())
                     await Task.yield()
                     number += 1
@@ -157,12 +157,14 @@ struct LateTaskTests {
             try value.waitForPending(1)
             executor.queue.suspend()
             blocker.end()
+            if isCancelled { task.cancel() }
             try value.waitForPending(0)
             executor.queue.resume()
             return task
         }
-        let answer = await task.value
-        #expect(answer == .failure(.timedOut) && begun.count == 0)
+        #expect(await task.value == .failure(isCancelled ? .cancelled : .timedOut))
+        #expect(begun.count == 0)
+        #expect(await value.async.lowestPriority.get() == .success(0))
     }
 
     @Test func `Tasks and submissions that are cancelled as their turn comes hold up nothing, 2,000 times`() async {
@@ -241,11 +243,10 @@ struct LateTaskTests {
     private static func task(
         on executor: QueueExecutor,
         adding number: Int,
-        to value: QueueSafeValue<Int>,
-        _ priority: CommandPriority
+        to value: QueueSafeValue<Int>
     ) -> Task<Answer, Never> {
         Task(executorPreference: executor) {
-            await value.async.priority(priority).update { sum in
+            await value.async.highestPriority.update { sum in
                 await Task.yield()
                 sum += number
                 return sum
