@@ -23,7 +23,7 @@ struct LateTaskTests {
             let blocker = Blocker(value)
             let task = Self.task(on: executor, adding: 1, to: value)
             try value.waitForPending(1)
-            executor.queue.suspend()
+            executor.suspend()
             blocker.end()
             return (task, value.wait(timeout: Self.long).lowestPriority.set { $0 += 10 })
         }
@@ -99,7 +99,7 @@ struct LateTaskTests {
             let blocker = Blocker(value)
             let tasks = (0..<50).map { _ in Self.task(on: executor, adding: 1, to: value) }
             try value.waitForPending(50)
-            executor.queue.suspend()
+            executor.suspend()
             blocker.end()
             return (tasks, value.wait(timeout: Self.long).lowestPriority.set { $0 += 100 })
         }
@@ -121,7 +121,7 @@ struct LateTaskTests {
             let first = Blocker(value)
             Task(executorPreference: executor) { await Self.append(1, to: value) }
             try value.waitForPending(1)
-            executor.queue.suspend()
+            executor.suspend()
             first.end()
             // It loses its place.
             let isFree = value.wait(timeout: Self.long).lowestPriority.get()
@@ -155,7 +155,7 @@ struct LateTaskTests {
                 }
             }
             try value.waitForPending(1)
-            executor.queue.suspend()
+            executor.suspend()
             blocker.end()
             if isCancelled { task.cancel() }
             try value.waitForPending(0)

@@ -16,6 +16,13 @@ final class QueueExecutor: TaskExecutor {
         self.whenAsked = whenAsked
     }
 
+    /// Lets no task go on from now on, nor start. Those that run go on until they are suspended: one that was resumed before
+    /// that would not ask its executor.
+    func suspend() {
+        queue.sync(flags: .barrier) {}
+        queue.suspend()
+    }
+
     func enqueue(_ job: consuming ExecutorJob) {
         whenAsked()
         let (job, executor) = unsafe (UnownedJob(job), asUnownedTaskExecutor())
