@@ -167,8 +167,8 @@ extension CommandQueue where Value: Sendable {
         return attempt
     }
 
-    /// A task is about to wait in line. It is in the graph then, but not with a deadline: a wait that ends is in no circle
-    /// for ever.
+    /// A task is about to wait in line. It is in the graph then, but not with a deadline: a wait that ends is in no
+    /// circle for ever.
     ///
     /// - Parameters:
     ///   - priority: How early it gets its turn.

@@ -2,13 +2,13 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A task that is the block of a lane, for one async command: it takes the turn when it runs, and not before, so no turn
-/// is held while the cooperative pool is busy.
+/// A task that is the block of a lane, for one async command: it takes the turn when it runs, and not before, so no
+/// turn is held while the cooperative pool is busy.
 ///
 /// The block of the target queue that finds the command first in line starts it, and is over.
 ///
-/// `@unchecked Sendable`: the owner is only kept, the command changes under the lock of the line, and the work belongs to
-/// the block that starts it.
+/// `@unchecked Sendable`: the owner is only kept, the command changes under the lock of the line, and the work belongs
+/// to the block that starts it.
 final class TaskBlock: @unchecked Sendable {
     /// The queue, which the task keeps as any block does.
     let owner: any AnyCommandQueue

@@ -61,8 +61,8 @@ extension AwaitSchedule: CommandSchedule {
 /// ```
 ///
 /// If the turn is free, the closure runs at once, in the task; a task of an actor does not leave the actor for it.
-/// Otherwise the command waits in line, and its closure runs on a global queue, but an async closure in the task, always.
-/// What is submitted has a queue and tasks of its own. The command of a cancelled task answers
+/// Otherwise the command waits in line, and its closure runs on a global queue, but an async closure in the task,
+/// always. What is submitted has a queue and tasks of its own. The command of a cancelled task answers
 /// ``QueueSafeValueError/cancelled`` if it has not started; once it has, it completes.
 public struct AwaitCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.

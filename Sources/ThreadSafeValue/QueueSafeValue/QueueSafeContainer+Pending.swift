@@ -29,8 +29,8 @@ extension QueueSafeContainer {
     /// stand in line for that again. Nobody else gets to the line meanwhile: 30 ms for 100,000 commands.
     ///
     /// - Returns: How many commands this has cancelled.
-    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some; a task that waits for an
-    ///   async closure counts as one.
+    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some; a task that waits for
+    ///   an async closure counts as one.
     @discardableResult
     public func cancelAllPendingCommands() -> Int {
         queue.withTurnQueue { $0.cancelAll(nil) }
@@ -40,8 +40,8 @@ extension QueueSafeContainer {
     ///
     /// - Parameter priority: Which commands to cancel, as ``cancelAllPendingCommands()`` does.
     /// - Returns: How many commands this has cancelled.
-    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some; a task that waits for an
-    ///   async closure counts as one.
+    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some; a task that waits for
+    ///   an async closure counts as one.
     @discardableResult
     public func cancelAllPendingCommands(_ priority: CommandPriority) -> Int {
         queue.withTurnQueue { $0.cancelAll(priority) }

@@ -16,8 +16,8 @@ final class QueueExecutor: TaskExecutor {
         self.whenAsked = whenAsked
     }
 
-    /// Lets no task go on from now on, nor start. Those that run go on until they are suspended: one that was resumed before
-    /// that would not ask its executor.
+    /// Lets no task start or go on from now on. Those that run are suspended first: one that is resumed before that does
+    /// not ask its executor.
     func suspend() {
         queue.sync(flags: .barrier) {}
         queue.suspend()
