@@ -38,6 +38,17 @@ struct AwaitedCircleTests {
         }
     }
 
+    @Test("Also if the body waits for the turn of another body")
+    func bodyThatWaitsForBody() async throws {
+        try await expectOneCircle { first, second, both, answers in
+            await first.async.lowestPriority.set { number in
+                both.pass()
+                answers.add(await second.async.lowestPriority.set { (number: inout Int) async in number += 1 })
+                number += 1
+            }
+        }
+    }
+
     @Test("Also if it awaits a command with a time-out that had to wait, and has begun", arguments: [true, false])
     func awaitedInTime(isConditional: Bool) async throws {
         let answers = try await onThreadOfItsOwn {
@@ -167,8 +178,11 @@ struct AwaitedCircleTests {
     }
 
     /// The thread has the turn of the full value, and waits for that of the body until the body ends.
-    @Test("A body whose command a full value has not accepted waits for nothing, and closes no circle")
-    func notAccepted() async throws {
+    @Test(
+        "A body whose command a full value has not accepted waits for nothing, and closes no circle",
+        arguments: [false, true]
+    )
+    func notAccepted(isAsync: Bool) async throws {
         let answers = try await onThreadOfItsOwn {
             try inTime {
                 var policy = HandoffPolicy()
@@ -188,7 +202,12 @@ struct AwaitedCircleTests {
                 isTaken.waitUntilOpen()
                 OwnThreads.run {
                     await first.async.lowestPriority.set { number in
-                        answers.add(await full.async.lowestPriority.get())
+                        let commands = full.async.lowestPriority
+                        answers.add(
+                            isAsync
+                                ? await commands.update { (number: inout Int) async in number }
+                                : await commands.get()
+                        )
                         isRefused.open()
                         while !mayEnd.wrappedValue { await Task.yield() }
                         number += 1
