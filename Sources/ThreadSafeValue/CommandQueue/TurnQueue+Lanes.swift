@@ -206,9 +206,8 @@ extension TurnQueue {
     ) -> Look {
         guard let next = waiters.next(for: lane), waiters.mayGoOn(after: count) else { return .leave }
         if let command, command !== next { return .leave }
-        let startsTask = next.isAsync && command == nil
-        let isFound = startsTask ? turn.isFree && !waiters.isSuspended : claimTurn(in: waiters, for: holder)
-        if isFound { return .found(next) }
+        // A block that is to start a task leaves it to that to look for the turn.
+        if next.isAsync && command == nil || claimTurn(in: waiters, for: holder) { return .found(next) }
         _ = waiters.successorLooks(next)
         if mayLookAgain, !waiters.isSuspended { return .again }
         // Behind a manual command that it has run itself it does not come in vain, nor if it was not waited for.
