@@ -223,6 +223,37 @@ struct LateTaskTests {
         }
     }
 
+    #if os(Linux) && canImport(Glibc)
+    /// The task is told that it has left the line, and not that its turn has come, which it was about to be.
+    @Test("A task that is cancelled as its turn comes leaves no memory behind", .enabled(if: !isSanitized))
+    func cancelledAtItsTurn() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 60)
+            try await onThreadOfItsOwn {
+                let value = QueueSafeValue(value: 0)
+                func cancelOne() {
+                    value.suspend()
+                    let (task, end) = (Task.detached { await Self.increment(value) }, Door())
+                    while value.pendingCommandCount == 0 { sched_yield() }
+                    value.resume()
+                    task.cancel()
+                    Task.detached {
+                        await task.value
+                        end.open()
+                    }
+                    end.waitUntilOpen()
+                }
+                for _ in 0..<1_000 { cancelOne() }
+                let before = try residentBytes()
+                let count = 20_000
+                for _ in 0..<count { cancelOne() }
+                let growth = try residentBytes() - before
+                #expect(growth < 50 * count, "\(growth / count) bytes")
+            }
+        }
+    }
+    #endif
+
     private static func increment(_ value: QueueSafeValue<Int>) async {
         await value.async.lowestPriority.set { (number: inout Int) async in number += 1 }
     }
