@@ -19,8 +19,11 @@ extension CommandQueue where Value: Sendable {
         _ body: @escaping @Sendable (inout Value) throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
         let thread = TurnWord.currentThread
-        if !Task.isCancelled, word.exchangeAcquiring(TurnWord.idle, for: thread) {
-            return runAndGiveTurnBack(of: thread, isChange: isChange, body)
+        if word.exchangeAcquiring(TurnWord.idle, for: thread) {
+            // With the turn: who had it before may have cancelled the task.
+            if !Task.isCancelled { return runAndGiveTurnBack(of: thread, isChange: isChange, body) }
+            giveTurnBack(of: thread, afterChange: false)
+            return .failure(.cancelled)
         }
         return await performAwaitedSlowly(priority, timeout, isChange: isChange, body)
     }
@@ -103,44 +106,39 @@ extension CommandQueue where Value: Sendable {
         let task = WaitingTask()
         let lane = Lane(of: task)
         let submission = Submission()
-        return await withTaskCancellationHandler {
-            var step = unsafe await withUnsafeContinuation { continuation in
-                unsafe task.suspend(continuation)
-                func end(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
-                    if case .failure(let failure) = turn {
-                        submission.stopTimer()
-                        // At once: the task may go on much later.
-                        if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
-                        task.end(failure)
-                    }
-                    return .complete(isChange: false, tell: nil)
-                }
-                submit(until: deadline, as: submission, work: end) {
-                    storage.turns.submit(priority, with: lane, work: $0)
-                }
+        func end(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
+            if case .failure(let failure) = turn {
+                submission.stopTimer()
+                // At once: the task may go on much later.
+                if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
+                task.end(failure)
             }
-            while true {
-                switch step {
-                case .begin: return nil
-                case .end(let failure):
-                    storage.turns.end(lane)
-                    return failure
-                case .look:
-                    step = unsafe await withUnsafeContinuation { continuation in
-                        // First: when it has looked in vain, it may have to go on at once.
-                        unsafe task.suspend(continuation)
-                        guard lane.blockIsNeeded(),
-                            let command = storage.turns.takeTurn(for: lane, block: lane.blockNumber, as: owner.holder)
-                        else { return }
-                        command.dropWork()
-                        if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
-                        submission.stopTimer()
-                        task.begin()
-                    }
-                }
+            return .complete(isChange: false, tell: nil)
+        }
+        submit(until: deadline, as: submission, work: end) { storage.turns.submit(priority, with: lane, work: $0) }
+        while true {
+            // Its end takes a lock of the task in the runtime, under which another thread may do what is to be done when
+            // the task is cancelled, and wait for the value meanwhile: so not with the turn.
+            let step = await withTaskCancellationHandler {
+                unsafe await withUnsafeContinuation { unsafe task.suspend($0) }
+            } onCancel: {
+                submission.end(.cancelled)
             }
-        } onCancel: {
-            submission.end(.cancelled)
+            switch step {
+            case .end(let failure):
+                storage.turns.end(lane)
+                return failure
+            case .look:
+                guard lane.blockIsNeeded(),
+                    let command = storage.turns.takeTurn(for: lane, block: lane.blockNumber, as: owner.holder)
+                else { continue }
+                command.dropWork()
+                if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
+                submission.stopTimer()
+                if !Task.isCancelled { return nil }
+                giveTurnBack(of: owner.holder, afterChange: false)
+                return .cancelled
+            }
         }
     }
 
@@ -157,8 +155,11 @@ extension CommandQueue where Value: Sendable {
 
     /// Takes the turn if it is free. No task waits here.
     private func tryToTakeTurnAwaited(_ priority: CommandPriority, until deadline: Deadline) -> Attempt {
-        if Task.isCancelled { return .refused(.cancelled) }
         let attempt = tryToTakeTurn(priority, .none, inTask: true)
+        if Task.isCancelled {
+            if case .taken = attempt { giveTurnBack(of: TurnWord.currentThread, afterChange: false) }
+            return .refused(.cancelled)
+        }
         switch attempt {
         case .busy where deadline == .passed: return .refused(.timedOut)
         case .refused(let failure): failure.reported(for: Value.self, "async.\(priority)Priority")

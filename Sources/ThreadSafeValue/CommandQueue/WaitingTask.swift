@@ -13,9 +13,7 @@ final class WaitingTask: Sendable {
     enum Step: Sendable {
         /// To look for the turn: its lane's block was dispatched.
         case look
-        /// To begin: it has the turn.
-        case begin
-        /// There is no turn for it.
+        /// To end: there is no turn for it.
         case end(QueueSafeValueError)
     }
 
@@ -23,7 +21,8 @@ final class WaitingTask: Sendable {
     private struct State: Sendable {
         /// Of the task, while that is suspended.
         var continuation: UnsafeContinuation<Step, Never>?
-        var failure: QueueSafeValueError?
+        /// For a task that is about to be suspended.
+        var step: Step?
     }
 
     private let state = Protected(State())
@@ -35,14 +34,14 @@ extension WaitingTask {
 
     /// The task is about to be suspended.
     func suspend(_ continuation: UnsafeContinuation<Step, Never>) {
-        let failure = state.write { state in
-            if state.failure == nil { unsafe state.continuation = continuation }
-            return state.failure
+        let step = state.write { state in
+            if state.step == nil { unsafe state.continuation = continuation }
+            return state.step.take()
         }
-        if let failure { unsafe continuation.resume(returning: .end(failure)) }
+        if let step { unsafe continuation.resume(returning: step) }
     }
 
-    /// The lane's block is dispatched. The task is suspended, or about to end.
+    /// The lane's block is dispatched.
     ///
     /// Not on the calling thread: to resume a task takes a lock of that in the runtime, under which another thread may
     /// run what is to be done when the task is cancelled, and wait for a lock that this thread has. And an executor may
@@ -51,21 +50,19 @@ extension WaitingTask {
         awaitedTarget.async { self.resume(with: .look) }
     }
 
-    /// The task has the turn.
-    func begin() {
-        resume(with: .begin)
-    }
-
     /// The task has left the line.
     func end(_ failure: QueueSafeValueError) {
-        state.write { $0.failure = failure }
         resume(with: .end(failure))
     }
 
     private func resume(with step: Step) {
-        let continuation = unsafe state.write { state in
-            defer { unsafe state.continuation = nil }
-            return unsafe state.continuation
+        let continuation: UnsafeContinuation<Step, Never>? = unsafe state.write { state in
+            if unsafe state.continuation == nil {
+                // Who has left the line looks no more.
+                if case .end = state.step { return nil }
+                state.step = step
+            }
+            return unsafe state.continuation.take()
         }
         unsafe continuation?.resume(returning: step)
     }

@@ -208,7 +208,7 @@ struct LateTaskTests {
                     let tasks = (0..<20).map { _ in Task.detached { await Self.increment(value) } }
                     try value.waitForPending(20)
                     // The tasks are late, and waited for together.
-                    for _ in 0..<4 { Task.detached { Self.compute(milliseconds: 2) } }
+                    for _ in 0..<4 { Task.detached { Self.compute(nanoseconds: 2_000_000) } }
                     value.resume()
                     let group = DispatchGroup()
                     for half in 0..<2 {
@@ -219,6 +219,60 @@ struct LateTaskTests {
                     group.wait()
                     try value.waitForPending(0)
                 }
+            }
+        }
+    }
+
+    /// Who has the turn cancels the task, which is about to get it, and perhaps looks for it already.
+    @Test func `A task that is cancelled with the turn before its own does not begin, 10,000 times`() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 60)
+            try await onThreadOfItsOwn {
+                var random = SeededRandom(seed: 1)
+                for _ in 0..<10_000 {
+                    let (value, end) = (QueueSafeValue(value: false), Door())
+                    value.suspend()
+                    let task = Task.detached {
+                        _ = await value.async.lowestPriority.set { (isCancelled: inout Bool) async in
+                            precondition(!isCancelled, "It began.")
+                        }
+                        end.open()
+                    }
+                    while value.pendingCommandCount == 0 { sched_yield() }
+                    value.resume()
+                    Self.compute(nanoseconds: .random(in: 0..<60_000, using: &random))
+                    value.wait.highestPriority.set { isCancelled in
+                        isCancelled = true
+                        task.cancel()
+                    }
+                    end.waitUntilOpen()
+                    precondition(value.wait.lowestPriority.get() == .success(true))
+                }
+            }
+        }
+    }
+
+    /// It runs under the same lock of the runtime. Each cancellation comes as the task gets its turn, more or less.
+    @Test func `What a cancelled task is to do may wait for the value, 10,000 times`() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 60)
+            try await onThreadOfItsOwn {
+                var random = SeededRandom(seed: 1)
+                let (value, handled) = (QueueSafeValue(value: 0), Protected(0))
+                for _ in 0..<10_000 {
+                    value.suspend()
+                    let (task, end) = (Task.detached { await Self.increment(value, handled) }, Door())
+                    while value.pendingCommandCount == 0 { sched_yield() }
+                    value.resume()
+                    Self.compute(nanoseconds: .random(in: 0..<100_000, using: &random))
+                    task.cancel()
+                    Task.detached {
+                        await task.value
+                        end.open()
+                    }
+                    end.waitUntilOpen()
+                }
+                precondition(handled.wrappedValue > 0)
             }
         }
     }
@@ -258,8 +312,17 @@ struct LateTaskTests {
         await value.async.lowestPriority.set { (number: inout Int) async in number += 1 }
     }
 
-    private static func compute(milliseconds: Int) {
-        let end = DispatchTime.now() + .milliseconds(milliseconds)
+    private static func increment(_ value: QueueSafeValue<Int>, _ handled: Protected<Int>) async {
+        await withTaskCancellationHandler {
+            await increment(value)
+        } onCancel: {
+            value.wait.highestPriority.set { $0 += 100 }
+            handled.write { $0 += 1 }
+        }
+    }
+
+    private static func compute(nanoseconds: Int) {
+        let end = DispatchTime.now() + .nanoseconds(nanoseconds)
         while DispatchTime.now() < end {}
     }
 

@@ -6,7 +6,6 @@
 final class WaitingTask: @unchecked Sendable {
     enum Step: Sendable {
         case look
-        case begin
         case end(QueueSafeValueError)
     }
 
@@ -14,7 +13,7 @@ final class WaitingTask: @unchecked Sendable {
     private let executor: DispatchQueue?
     private let id = world.newObject()
     private var isSuspended = false
-    private var failure: QueueSafeValueError?
+    private var step: Step?
 
     /// What the task does when it goes on; `nil` when it waits no more.
     var goesOn: ((Step) -> Void)?
@@ -35,37 +34,36 @@ extension WaitingTask {
         world.fail("no scenario has real tasks")
     }
 
-    /// The task is about to be suspended, or goes on at once if it has left the line.
+    /// The task is about to be suspended, or goes on at once if it is to.
     func suspend() {
         world.pass(.run("suspend a task", id))
-        change { isSuspended = true }
-        if let failure { end(at: failure) }
+        let step = step
+        change {
+            isSuspended = true
+            self.step = nil
+        }
+        if let step { resume(with: step) }
     }
 
     func goOn() {
         world.pass(.run("let a task go on", id))
         let tag = world.current.owes(identity)
-        executor!.append(mix(tag, UInt64(identity))) {
-            guard self.isSuspended else { return }
-            self.change { self.isSuspended = false }
-            self.goesOn?(.look)
-        }
-    }
-
-    func begin() {
-        change { isSuspended = false }
+        executor!.append(mix(tag, UInt64(identity))) { self.resume(with: .look, inPlace: true) }
     }
 
     func end(_ failure: QueueSafeValueError) {
         world.pass(.run("end a task", id))
-        change { self.failure = failure }
-        end(at: failure)
+        resume(with: .end(failure))
     }
 
-    private func end(at failure: QueueSafeValueError) {
-        guard isSuspended else { return }
+    /// - Parameter inPlace: Whether this is the task's executor.
+    private func resume(with step: Step, inPlace: Bool = false) {
+        if !isSuspended {
+            if case .end = self.step { return }
+            return change { self.step = step }
+        }
         change { isSuspended = false }
-        executor!.append(mix(1, UInt64(identity))) { self.goesOn?(.end(failure)) }
+        if inPlace { goesOn?(step) } else { executor!.append(mix(1, UInt64(identity))) { self.goesOn?(step) } }
     }
 
     private func change(_ body: () -> Void) {
@@ -74,5 +72,13 @@ extension WaitingTask {
         world.objectChanged(id, from: before, to: contents)
     }
 
-    private var contents: UInt64 { (isSuspended ? 1 : 0) | (failure == nil ? 0 : 2) }
+    private var contents: UInt64 {
+        let steps: UInt64 =
+            switch step {
+            case nil: 0
+            case .look: 2
+            case .end: 4
+            }
+        return steps | (isSuspended ? 1 : 0)
+    }
 }

@@ -277,21 +277,19 @@ extension Stage {
                 queue.storage.turns.end(lane)
                 return isOver()
             }
-            task.suspend()
             guard lane.blockIsNeeded(),
                 let taken = queue.storage.turns.takeTurn(for: lane, block: lane.blockNumber, as: self.holder(command))
-            else { return }
+            else { return task.suspend() }
             taken.dropWork()
-            task.begin()
             self.runTask(command, queue)
             isOver()
         }
-        task.suspend()
         let accepted = queue.storage.turns.submit(command.priority, with: lane) { turn in
             if case .failure(let failure) = turn { task.end(failure) }
             return .complete(isChange: false, tell: nil)
         }
         keep(accepted, command)
+        task.suspend()
     }
 
     /// Submits a command whose task is started when it is next, as `CommandQueue.submitBody` does.
