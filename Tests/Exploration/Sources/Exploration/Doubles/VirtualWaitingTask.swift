@@ -56,7 +56,9 @@ extension WaitingTask {
         resume(with: .end(failure))
     }
 
-    /// - Parameter inPlace: Whether this is the task's executor.
+    /// - Parameters:
+    ///   - step: What it is to do.
+    ///   - inPlace: Whether this is its executor.
     private func resume(with step: Step, inPlace: Bool = false) {
         if !isSuspended {
             if case .end = self.step { return }
