@@ -128,9 +128,9 @@ extension CommandQueue where Value: Sendable {
             case .end(let failure):
                 storage.turns.end(lane)
                 return failure
-            case .look:
+            case .look(let block):
                 guard lane.blockIsNeeded(),
-                    let command = storage.turns.takeTurn(for: lane, block: lane.blockNumber, as: owner.holder)
+                    let command = storage.turns.takeTurn(for: lane, block: block, as: owner.holder)
                 else { continue }
                 command.dropWork()
                 if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }

@@ -125,7 +125,7 @@ extension TurnQueue {
 
     private func dispatch(_ lane: Lane) {
         switch lane.target {
-        case .task(let task): task.goOn()
+        case .task(let task): task.goOn(block: lane.blockNumber)
         case .queue(let queue):
             let number = lane.blockNumber
             nonisolated(unsafe) let owner = unsafe Unmanaged<AnyObject>.passUnretained(owner)

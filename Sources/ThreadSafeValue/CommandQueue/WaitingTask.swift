@@ -11,8 +11,8 @@ import Dispatch
 final class WaitingTask: Sendable {
     /// What a task that goes on has to do.
     enum Step: Sendable {
-        /// To look for the turn: its lane's block was dispatched.
-        case look
+        /// To look for the turn: its lane's block, with a number, was dispatched.
+        case look(block: UInt64)
         /// To end: there is no turn for it.
         case end(QueueSafeValueError)
     }
@@ -46,8 +46,8 @@ extension WaitingTask {
     /// Not on the calling thread: to resume a task takes a lock of that in the runtime, under which another thread may
     /// run what is to be done when the task is cancelled, and wait for a lock that this thread has. And an executor may
     /// run the task in place.
-    func goOn() {
-        awaitedTarget.async { self.resume(with: .look) }
+    func goOn(block: UInt64) {
+        awaitedTarget.async { self.resume(with: .look(block: block)) }
     }
 
     /// The task has left the line.

@@ -5,7 +5,7 @@
 /// The double of a task that waits: what it does when it goes on is a block of a target queue, which is its executor.
 final class WaitingTask: @unchecked Sendable {
     enum Step: Sendable {
-        case look
+        case look(block: UInt64)
         case end(QueueSafeValueError)
     }
 
@@ -45,10 +45,10 @@ extension WaitingTask {
         if let step { resume(with: step) }
     }
 
-    func goOn() {
+    func goOn(block: UInt64) {
         world.pass(.run("let a task go on", id))
         let tag = world.current.owes(identity)
-        executor!.append(mix(tag, UInt64(identity))) { self.resume(with: .look, inPlace: true) }
+        executor!.append(mix(tag, UInt64(identity))) { self.resume(with: .look(block: block), inPlace: true) }
     }
 
     func end(_ failure: QueueSafeValueError) {

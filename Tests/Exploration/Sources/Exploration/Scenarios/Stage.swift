@@ -273,12 +273,12 @@ extension Stage {
             own.letGo()
         }
         task.goesOn = { step in
-            guard case .look = step else {
+            guard case .look(let block) = step else {
                 queue.storage.turns.end(lane)
                 return isOver()
             }
             guard lane.blockIsNeeded(),
-                let taken = queue.storage.turns.takeTurn(for: lane, block: lane.blockNumber, as: self.holder(command))
+                let taken = queue.storage.turns.takeTurn(for: lane, block: block, as: self.holder(command))
             else { return task.suspend() }
             taken.dropWork()
             self.runTask(command, queue)
