@@ -207,21 +207,23 @@ extension CommandQueue where Value: Sendable {
             unsafe await withUnsafeContinuation { continuation in
                 func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
                     submission.stopTimer()
-                    switch turn {
-                    case .success:
-                        // From here on nothing ends it but the closure. No circle yet: this thread waits for nothing.
-                        if !isEndless { _ = WaitGraph.shared.begin(for: resource, thread: 0, body: body) }
-                        let (result, isChange) = work(self)
-                        // After the closure, which may wait for a value that the task's body has.
-                        WaitGraph.shared.end(for: resource, thread: 0, body: body)
-                        // When the task goes on, its command is over.
-                        return .complete(isChange: isChange) { unsafe continuation.resume(returning: result) }
-                    case .failure(let failure):
-                        // At once: the threads of the global queue may all wait for something that the task is to do.
+                    let refusal: QueueSafeValueError? = if case .failure(let failure) = turn { failure } else { nil }
+                    // With the turn, too: it may have been ended before it could be taken out of the line.
+                    if let failure = refusal ?? submission.ending {
                         if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
-                        unsafe continuation.resume(returning: .failure(failure))
+                        let tell = { unsafe continuation.resume(returning: .failure(failure)) }
+                        if refusal == nil { return .complete(isChange: false, tell: tell) }
+                        // At once: the threads of the global queue may all wait for something that the task is to do.
+                        tell()
                         return .complete(isChange: false, tell: nil)
                     }
+                    // From here on nothing ends it but the closure. No circle yet: this thread waits for nothing.
+                    if !isEndless { _ = WaitGraph.shared.begin(for: resource, thread: 0, body: body) }
+                    let (result, isChange) = work(self)
+                    // After the closure, which may wait for a value that the task's body has.
+                    WaitGraph.shared.end(for: resource, thread: 0, body: body)
+                    // When the task goes on, its command is over.
+                    return .complete(isChange: isChange) { unsafe continuation.resume(returning: result) }
                 }
                 submit(until: deadline, as: submission, work: runInLine) {
                     submit(priority, in: awaitedTarget, work: $0)
@@ -361,6 +363,9 @@ extension Submission {
         default: false
         }
     }
+
+    /// How it was ended, if it was, be it too late to take it out of the line, or too early.
+    var ending: QueueSafeValueError? { state.wrappedValue.ending }
 
     func attach(_ command: CommandHandle) {
         let ending = state.write { state in

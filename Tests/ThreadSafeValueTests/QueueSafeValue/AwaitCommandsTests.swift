@@ -185,6 +185,38 @@ struct AwaitCommandsTests {
         value.resume()
     }
 
+    /// The command with the turn runs on the queue where theirs do, while some of them come in line.
+    @Test func `Tasks that are cancelled with the turn before theirs do not begin, 4,000 times`() async {
+        for round in 0..<4_000 {
+            let value = QueueSafeValue(value: 0)
+            let (begun, cancelled) = (Protected(Set<Int>()), Protected(Set<Int>()))
+            let (tasks, isOver) = (Protected([Task<Void, Never>]()), Protected(false))
+            for index in 0..<12 {
+                let task = Task {
+                    _ = await value.async.lowestPriority.set { number in
+                        begun.write { $0 = $0.union([index]) }
+                        number += 1
+                    }
+                }
+                tasks.append(task)
+            }
+            value.async(performIn: .global(qos: .userInitiated)).highestPriority.set { _ in
+                let begun = begun.wrappedValue
+                for (index, task) in tasks.wrappedValue.enumerated() where !begun.contains(index) {
+                    cancelled.write { $0 = $0.union([index]) }
+                    task.cancel()
+                }
+                isOver.wrappedValue = true
+            }
+            for task in tasks.wrappedValue { await task.value }
+            while !isOver.wrappedValue { await Task.yield() }
+            guard begun.wrappedValue.isDisjoint(with: cancelled.wrappedValue) else {
+                Issue.record("round \(round): \(begun.wrappedValue), \(cancelled.wrappedValue)")
+                return
+            }
+        }
+    }
+
     @Test func `A command that has started completes although its task is cancelled`() async {
         let value = QueueSafeValue(value: 0)
         let task = Task {
