@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// A command that was submitted, whose answer a task may await later.
 ///
 /// ```swift
@@ -88,13 +90,18 @@ extension CommandEnding {
     /// Whether the command has done its work.
     var isRecorded: Bool { state.read { $0.result != nil } }
 
-    /// The command has the turn, or will not run.
+    /// The command has the turn.
+    ///
+    /// Those who wait for that go on, but not on the calling thread: see `WaitingTask.goOn`.
     func start() {
-        let waiting = state.write { state in
+        for continuation in drainWaitingForStart() { awaitedTarget.async { continuation.resume() } }
+    }
+
+    private func drainWaitingForStart() -> [CheckedContinuation<Void, Never>] {
+        state.write { state in
             state.hasStarted = true
             return state.waitingForStart.drain()
         }
-        for continuation in waiting { continuation.resume() }
     }
 
     /// The command has done its work; it may still have the turn.
@@ -118,7 +125,7 @@ extension CommandEnding {
     /// The command does not run, or no more.
     func end(_ result: Result<Answer, QueueSafeValueError>) {
         record(result)
-        start()
+        for continuation in drainWaitingForStart() { continuation.resume() }
         tell()
     }
 

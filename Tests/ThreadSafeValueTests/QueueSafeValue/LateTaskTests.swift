@@ -277,6 +277,27 @@ struct LateTaskTests {
         }
     }
 
+    /// The task is told that its command has begun, and cannot hear that before what is to be done has been done.
+    @Test func `It may wait for a value whose command with a time-out the task awaits`() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 60)
+            for isAsync in [false, true] {
+                try await onThreadOfItsOwn {
+                    let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+                    let blocker = Blocker(second)
+                    let task = Task.detached { await Self.awaitSubmitted(isAsync, second, inside: first) }
+                    try second.waitForPending(1)
+                    let canceller = RunningThread { task.cancel() }
+                    try second.waitForPending(2)
+                    blocker.end()
+                    canceller.join()
+                    try poll("the body has run") { first.wait.lowestPriority.get() == .success(1) }
+                    precondition(second.wait.lowestPriority.get() == .success(11))
+                }
+            }
+        }
+    }
+
     #if os(Linux) && canImport(Glibc)
     /// The task is told that it has left the line, and not that its turn has come, which it was about to be.
     @Test("A task that is cancelled as its turn comes leaves no memory behind", .enabled(if: !isSanitized))
@@ -318,6 +339,24 @@ struct LateTaskTests {
         } onCancel: {
             value.wait.highestPriority.set { $0 += 100 }
             handled.write { $0 += 1 }
+        }
+    }
+
+    private static func awaitSubmitted(
+        _ isAsync: Bool,
+        _ second: QueueSafeValue<Int>,
+        inside first: QueueSafeValue<Int>
+    ) async {
+        await first.async.lowestPriority.set { number in
+            let commands = second.async(timeout: long).lowestPriority
+            let command =
+                isAsync ? commands.submit { (number: inout Int) async in number += 1 } : commands.submit { $0 += 1 }
+            _ = await withTaskCancellationHandler {
+                await command.value
+            } onCancel: {
+                second.wait.lowestPriority.set { $0 += 10 }
+            }
+            number += 1
         }
     }
 
