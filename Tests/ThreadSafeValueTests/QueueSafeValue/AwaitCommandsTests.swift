@@ -194,7 +194,7 @@ struct AwaitCommandsTests {
             for index in 0..<12 {
                 let task = Task {
                     _ = await value.async.lowestPriority.set { number in
-                        begun.write { $0 = $0.union([index]) }
+                        begun.write { _ = $0.insert(index) }
                         number += 1
                     }
                 }
@@ -203,7 +203,7 @@ struct AwaitCommandsTests {
             value.async(performIn: .global(qos: .userInitiated)).highestPriority.set { _ in
                 let begun = begun.wrappedValue
                 for (index, task) in tasks.wrappedValue.enumerated() where !begun.contains(index) {
-                    cancelled.write { $0 = $0.union([index]) }
+                    cancelled.write { _ = $0.insert(index) }
                     task.cancel()
                 }
                 isOver.wrappedValue = true

@@ -230,22 +230,18 @@ struct LateTaskTests {
             try await onThreadOfItsOwn {
                 var random = SeededRandom(seed: 1)
                 for _ in 0..<10_000 {
-                    let (value, end) = (QueueSafeValue(value: false), Door())
-                    value.suspend()
-                    let task = Task.detached {
+                    let value = QueueSafeValue(value: false)
+                    Self.waitForTurn(of: value) {
                         _ = await value.async.lowestPriority.set { (isCancelled: inout Bool) async in
                             precondition(!isCancelled, "It began.")
                         }
-                        end.open()
+                    } meanwhile: { task in
+                        Self.compute(nanoseconds: .random(in: 0..<60_000, using: &random))
+                        value.wait.highestPriority.set { isCancelled in
+                            isCancelled = true
+                            task.cancel()
+                        }
                     }
-                    while value.pendingCommandCount == 0 { sched_yield() }
-                    value.resume()
-                    Self.compute(nanoseconds: .random(in: 0..<60_000, using: &random))
-                    value.wait.highestPriority.set { isCancelled in
-                        isCancelled = true
-                        task.cancel()
-                    }
-                    end.waitUntilOpen()
                     precondition(value.wait.lowestPriority.get() == .success(true))
                 }
             }
@@ -260,17 +256,12 @@ struct LateTaskTests {
                 var random = SeededRandom(seed: 1)
                 let (value, handled) = (QueueSafeValue(value: 0), Protected(0))
                 for _ in 0..<10_000 {
-                    value.suspend()
-                    let (task, end) = (Task.detached { await Self.increment(value, handled) }, Door())
-                    while value.pendingCommandCount == 0 { sched_yield() }
-                    value.resume()
-                    Self.compute(nanoseconds: .random(in: 0..<100_000, using: &random))
-                    task.cancel()
-                    Task.detached {
-                        await task.value
-                        end.open()
+                    Self.waitForTurn(of: value) {
+                        await Self.increment(value, handled)
+                    } meanwhile: { task in
+                        Self.compute(nanoseconds: .random(in: 0..<100_000, using: &random))
+                        task.cancel()
                     }
-                    end.waitUntilOpen()
                 }
                 precondition(handled.wrappedValue > 0)
             }
@@ -307,16 +298,11 @@ struct LateTaskTests {
             try await onThreadOfItsOwn {
                 let value = QueueSafeValue(value: 0)
                 func cancelOne() {
-                    value.suspend()
-                    let (task, end) = (Task.detached { await Self.increment(value) }, Door())
-                    while value.pendingCommandCount == 0 { sched_yield() }
-                    value.resume()
-                    task.cancel()
-                    Task.detached {
-                        await task.value
-                        end.open()
+                    Self.waitForTurn(of: value) {
+                        await Self.increment(value)
+                    } meanwhile: {
+                        $0.cancel()
                     }
-                    end.waitUntilOpen()
                 }
                 for _ in 0..<1_000 { cancelOne() }
                 let before = try residentBytes()
@@ -328,6 +314,24 @@ struct LateTaskTests {
         }
     }
     #endif
+
+    /// Has a task run a command, does something as its turn comes, and returns when the command is over.
+    private static func waitForTurn<Value: Sendable>(
+        of value: QueueSafeValue<Value>,
+        _ command: @escaping @Sendable () async -> Void,
+        meanwhile body: (Task<Void, Never>) -> Void
+    ) {
+        value.suspend()
+        let end = Door()
+        let task = Task.detached {
+            await command()
+            end.open()
+        }
+        while value.pendingCommandCount == 0 { sched_yield() }
+        value.resume()
+        body(task)
+        end.waitUntilOpen()
+    }
 
     private static func increment(_ value: QueueSafeValue<Int>) async {
         await value.async.lowestPriority.set { (number: inout Int) async in number += 1 }
