@@ -70,10 +70,10 @@ extension ChangeBroadcaster {
         /// Whether a listener waits for it.
         var isAwaited: Bool { !waiting.isEmpty || !parkers.isEmpty }
 
-        /// Wakes the listeners. No lock may be held.
+        /// Wakes the listeners, without the lock of the value. The caller may be in a closure of another value.
         @inlinable
         func deliver() {
-            for continuation in waiting { continuation.resume() }
+            if !waiting.isEmpty { waiting.resumeOnGlobalQueue() }
             for parker in parkers { parker.wake() }
         }
     }
@@ -100,7 +100,7 @@ extension ChangeBroadcaster {
             whenListenedTo = nil
             return listeners.elements.flatMap { $0?.waiting.drain() ?? [] }
         }
-        for continuation in waiting { continuation.resume() }
+        waiting.resumeOnGlobalQueue()
     }
 }
 
@@ -120,7 +120,8 @@ extension ChangeBroadcaster {
 
     /// Adds a listener that begins with the value as it is, while nobody can change that.
     ///
-    /// - Returns: What to call when others can change it again.
+    /// - Returns: What to call when others can change it again. It resumes a task only if the listener had to wait for
+    ///   its start, which is a command then: the calling thread has no turn.
     func add(_ listener: Listener, startingWith value: Value) -> () -> Void {
         lock.lock()
         defer { lock.unlock() }

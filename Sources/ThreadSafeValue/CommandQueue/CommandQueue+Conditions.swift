@@ -66,9 +66,11 @@ extension CommandQueue where Value: Sendable {
             listeners.remove(observer)
             if let timer { TimerThreads.timeouts.remove(timer) }
         }
+        // It was accepted then, for as long as it waits.
+        var wasTested = false
         while true {
-            let attempt: Result<Success?, QueueSafeValueError> = await performAwaited(priority, until: deadline) {
-                turn in
+            let attempt = await performAwaited(priority, until: deadline, evenIfFull: wasTested) {
+                turn -> (Result<Success?, QueueSafeValueError>, isChange: Bool) in
                 guard unsafe isMet(turn.value.pointee) else {
                     listeners.observe(observer)
                     return (.success(nil), isChange: false)
@@ -78,7 +80,7 @@ extension CommandQueue where Value: Sendable {
             switch attempt {
             case .success(let success?): return .success(success)
             case .failure(let failure): return .failure(failure)
-            case .success(nil): break
+            case .success(nil): wasTested = true
             }
             if deadline.hasPassed { return .failure(.timedOut) }
             await withTaskCancellationHandler {

@@ -43,11 +43,13 @@ extension CommandQueue where Value: Sendable {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - deadline: Until when it waits for that.
+    ///   - evenIfFull: Whether the bound of the value does not count.
     ///   - work: What to do with the turn: returns the result, and whether the value may have changed.
     /// - Returns: The result, or why there was no turn.
     nonisolated(nonsending) func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
+        evenIfFull: Bool = false,
         _ work: @escaping @Sendable (CommandQueue) -> (Result<Success, QueueSafeValueError>, isChange: Bool)
     ) async -> Result<Success, QueueSafeValueError> {
         switch tryToTakeTurnAwaited(priority, until: deadline) {
@@ -58,7 +60,7 @@ extension CommandQueue where Value: Sendable {
         case .refused(let failure): return .failure(failure)
         case .busy: break
         }
-        return await performAwaitedInLine(priority, until: deadline, work)
+        return await performAwaitedInLine(priority, until: deadline, evenIfFull, work)
     }
 
     /// Runs `body` with the turn, which is kept while it is suspended.
@@ -192,11 +194,13 @@ extension CommandQueue where Value: Sendable {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - deadline: Until when it waits for that.
+    ///   - evenIfFull: Whether the bound of the value does not count.
     ///   - work: What to do with the turn: returns the result, and whether the value may have changed.
     /// - Returns: The result, or why there was no turn.
     nonisolated(nonsending) private func performAwaitedInLine<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
+        _ evenIfFull: Bool,
         _ work: @escaping @Sendable (CommandQueue) -> (Result<Success, QueueSafeValueError>, isChange: Bool)
     ) async -> Result<Success, QueueSafeValueError> {
         let body = TaskBody.current
@@ -226,7 +230,7 @@ extension CommandQueue where Value: Sendable {
                     return .complete(isChange: isChange) { unsafe continuation.resume(returning: result) }
                 }
                 submit(until: deadline, as: submission, work: runInLine) {
-                    submit(priority, in: awaitedTarget, work: $0)
+                    submit(priority, in: awaitedTarget, evenIfFull: evenIfFull, work: $0)
                 }
             }
         } onCancel: {
@@ -410,9 +414,6 @@ extension Submission: TimerTarget {
         end(.timedOut)
     }
 }
-
-/// Where commands of tasks run that had to wait, and where tasks are resumed that are to take the turn themselves.
-let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
 
 /// Where submitted commands run. They have a lane of their own, which is late if their tasks are.
 private let submittedTarget = DispatchQueue(

@@ -92,9 +92,9 @@ extension CommandEnding {
 
     /// The command has the turn.
     ///
-    /// Those who wait for that go on, but not on the calling thread: see `WaitingTask.goOn`.
+    /// Those who wait for that go on, but not on the calling thread, which has it.
     func start() {
-        for continuation in drainWaitingForStart() { awaitedTarget.async { continuation.resume() } }
+        drainWaitingForStart().resumeOnGlobalQueue()
     }
 
     private func drainWaitingForStart() -> [CheckedContinuation<Void, Never>] {

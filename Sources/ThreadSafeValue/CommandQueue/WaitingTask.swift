@@ -41,11 +41,7 @@ extension WaitingTask {
         if let step { unsafe continuation.resume(returning: step) }
     }
 
-    /// The lane's block is dispatched.
-    ///
-    /// Not on the calling thread: to resume a task takes a lock of that in the runtime, under which another thread may
-    /// run what is to be done when the task is cancelled, and wait for a lock that this thread has. And an executor may
-    /// run the task in place.
+    /// The lane's block is dispatched. Not on the calling thread: see `resumeOnGlobalQueue`.
     func goOn(block: UInt64) {
         awaitedTarget.async { self.resume(with: .look(block: block)) }
     }

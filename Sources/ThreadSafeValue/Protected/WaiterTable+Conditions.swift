@@ -32,11 +32,11 @@ extension Condition: @unchecked Sendable {}
 extension Condition: Placed {}
 
 extension Condition {
-    /// Wakes the thread, or resumes the task: to be called by the one who ended the wait.
+    /// Wakes the thread, or resumes the task: to be called by the one whose change has ended the wait.
     @usableFromInline
     func wake() {
         parker?.wake()
-        continuation?.resume()
+        if let continuation { [continuation].resumeOnGlobalQueue() }
     }
 }
 
@@ -127,7 +127,7 @@ extension ProtectedStorage {
                 if !isToWait { continuation.resume() }
             }
         } onCancel: {
-            for ended in table.end([condition]) { ended.wake() }
+            for ended in table.end([condition]) { ended.continuation?.resume() }
         }
     }
 }

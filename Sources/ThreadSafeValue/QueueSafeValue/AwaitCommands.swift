@@ -234,9 +234,9 @@ extension AwaitCommands {
     /// ```
     ///
     /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, and the task is
-    /// suspended until the next change; then the command stands in line again, behind all of its priority, if a bound
-    /// of the commands that wait leaves room for it. The time of `async(timeout:)` is for all of that, and a cancelled
-    /// task goes on at once.
+    /// suspended until the next change; then the command stands in line again, behind all of its priority, also beyond
+    /// a bound of the commands that wait. The time of `async(timeout:)` is for all of that, and a cancelled task goes on
+    /// at once.
     ///
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for; called in the task or on a global queue, with the turn,

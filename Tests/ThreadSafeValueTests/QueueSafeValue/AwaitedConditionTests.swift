@@ -54,6 +54,30 @@ struct AwaitedConditionTests {
         #expect(await value.async.lowestPriority.get() == .success(0))
     }
 
+    @Test
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `A task that waits stands in line again, also beyond a bound`() async throws {
+        let value = QueueSafeValue(value: 0, pendingCommandLimit: 0)
+        let (tests, executor) = (Log<Int>(), QueueExecutor())
+        let task = Task(executorPreference: executor) {
+            await value.async.lowestPriority.set(when: { number in
+                tests.add(number)
+                return number > 0
+            }) { $0 += 10 }
+        }
+        try await onThreadOfItsOwn {
+            try poll("a first test") { tests.count == 1 }
+            executor.suspend()
+            value.wait.lowestPriority.set { $0 += 1 }
+            try value.wait.lowestPriority.update { _ in
+                executor.queue.resume()
+                try value.waitForPending(1)
+            }.get()
+        }
+        #expect(await task.value == .success(11))
+        #expect(await value.async.lowestPriority.get() == .success(11))
+    }
+
     @Test func `A task whose time is over goes on, wherever it waits`() async throws {
         let value = QueueSafeValue(value: 0)
         let schedule = value.async(timeout: .milliseconds(10))
