@@ -80,6 +80,7 @@ struct ListeningTaskTests {
     /// - Parameters:
     ///   - change: What a closure does, with the turn of another value or its lock.
     ///   - wait: What the task waits for.
+    /// - Throws: If not all is done in time.
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     private static func checkInClosure(
         _ change: @escaping @Sendable () -> Void,
