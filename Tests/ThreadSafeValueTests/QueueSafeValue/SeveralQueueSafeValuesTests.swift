@@ -146,30 +146,21 @@ struct SeveralQueueSafeValuesTests {
         #expect(await right.async.lowestPriority.get() == .success(1))
     }
 
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-    @Test func `While those who listen are told, none of the values is in use`() async {
-        let values = [QueueSafeValue(value: 1), QueueSafeValue(value: 2)]
-        let (queue, changing) = (DispatchQueue(label: "changing"), DispatchSpecificKey<Bool>())
-        queue.setSpecific(key: changing, value: true)
-        let seen = Protected([[Result<Int, QueueSafeValueError>](), []])
-        let tasks = values.indices.map { index in
-            // The thread that tells a listener asks its executor: there it tries to get both values.
-            let executor = QueueExecutor {
-                guard DispatchQueue.getSpecific(key: changing) != nil else { return }
-                let answers = values.map { $0.wait(timeout: .seconds(0)).lowestPriority.get() }
-                seen.write { $0[index] += answers }
-            }
-            let changes = values[index].changes
-            return Task(executorPreference: executor) { for await _ in changes {} }
+    @Test func `While those who listen are told, none of the values is in use`() {
+        let values = [QueueSafeValue<Last?>(value: nil), QueueSafeValue(value: nil)]
+        let answers = Log<Result<Bool, QueueSafeValueError>>()
+        // What a listener has not fetched goes away when it is told of the next change.
+        let changes = values.map(\.changes)
+        @Sendable func askAll() {
+            for value in values { answers.add(value.wait(timeout: .seconds(0)).lowestPriority.map { $0 == nil }) }
         }
-        // A change that comes before its listener waits for it wakes nobody.
-        while seen.read({ $0.contains { $0.isEmpty } }) {
-            queue.sync { _ = withLocked(values[0], values[1]) { swap(&$0, &$1) } }
-            await Task.yield()
+        withLocked(values[0], values[1]) { left, right in
+            left = Last(whenGone: askAll)
+            right = Last(whenGone: askAll)
         }
-        for task in tasks { task.cancel() }
-        let failures = seen.read { $0.joined().filter { if case .failure = $0 { true } else { false } } }
-        #expect(failures.isEmpty)
+        withLocked(values[0], values[1]) { left, right in (left, right) = (nil, nil) }
+        #expect(answers.entries == Array(repeating: .success(true), count: 4))
+        withExtendedLifetime(changes) {}
     }
 
     private func swapValues(_ left: QueueSafeValue<Int>, _ right: QueueSafeValue<Int>) -> Result<
