@@ -269,15 +269,21 @@ struct LateTaskTests {
     }
 
     /// The task is told that its command has begun, and cannot hear that before what is to be done has been done.
-    @Test func `It may wait for a value whose command with a time-out the task awaits`() async {
+    @Test
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `It may wait for a value whose command with a time-out the task awaits`() async {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 60)
             for isAsync in [false, true] {
                 try await onThreadOfItsOwn {
                     let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
-                    let blocker = Blocker(second)
-                    let task = Task.detached { await Self.awaitSubmitted(isAsync, second, inside: first) }
+                    let (blocker, executor) = (Blocker(second), QueueExecutor())
+                    let task = Task(executorPreference: executor) {
+                        await Self.awaitSubmitted(isAsync, second, inside: first)
+                    }
                     try second.waitForPending(1)
+                    // The task is suspended.
+                    executor.queue.sync(flags: .barrier) {}
                     let canceller = RunningThread { task.cancel() }
                     try second.waitForPending(2)
                     blocker.end()
