@@ -337,9 +337,9 @@ extension CommandQueueStorage: AnyCommandQueue {
         let listeners: ChangeBroadcaster<Value>? = listeners.object()
         listeners?.finish()
         for (lane, commands) in zip(lanes, refused) where !commands.isEmpty {
-            nonisolated(unsafe) let refusals = commands.compactMap { $0.refusal(.valueContainerDeinited) }
+            // There: who lets go of the value may have the turn of another one, which a task that is told waits for.
             lane.target.async {
-                unsafe refusals.forEach { $0() }
+                commands.compactMap { $0.refusal(.valueContainerDeinited) }.forEach { $0() }
                 // When all have been told: what goes away may wait for one of them.
                 commands.forEach { $0.dropWork() }
             }

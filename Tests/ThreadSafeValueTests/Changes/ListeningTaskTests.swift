@@ -77,6 +77,23 @@ struct ListeningTaskTests {
         }
     }
 
+    @Test
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    func `Nor does the end of a suspended value for one that awaits a command`() async {
+        await #expect(processExitsWith: .success) {
+            let value = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
+            value.wrappedValue!.suspend()
+            let command = value.wrappedValue!.async.lowestPriority.submit { $0 += 1 }
+            try await Self.checkInClosure {
+                value.wrappedValue = nil
+            } of: {
+                guard case .failure(.valueContainerDeinited) = await command.value else {
+                    fatalError("The value is there still.")
+                }
+            }
+        }
+    }
+
     /// - Parameters:
     ///   - change: What a closure does, with the turn of another value or its lock.
     ///   - wait: What the task waits for.
