@@ -75,7 +75,7 @@ extension ChangeBroadcaster {
         @inlinable
         @inline(__always)
         func deliver() {
-            if !waiting.isEmpty { waiting.resumeOnGlobalQueue() }
+            waiting.resumeOnGlobalQueue()
             for parker in parkers { parker.wake() }
         }
     }

@@ -2,8 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
-
 /// A command that was submitted, whose answer a task may await later.
 ///
 /// ```swift
