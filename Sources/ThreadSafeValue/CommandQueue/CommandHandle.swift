@@ -64,21 +64,23 @@ extension CommandHandle {
     /// - Complexity: O(log number of target queues that have commands).
     @discardableResult
     public func cancel() -> Bool {
-        end(.cancelled)
+        end(.cancelled, atOnce: false)
     }
 
     /// Takes the command out, unless it has started, and tells its caller why.
     ///
-    /// - Parameter error: What the caller gets.
+    /// - Parameters:
+    ///   - error: What the caller gets.
+    ///   - atOnce: Whether the calling thread tells that, and not the target queue.
     /// - Returns: Whether this has ended it.
     @discardableResult
-    func end(_ error: QueueSafeValueError) -> Bool {
+    func end(_ error: QueueSafeValueError, atOnce: Bool) -> Bool {
         guard let accepted, let target = accepted.reference.withTurns({ $0.cancel(accepted.command) }) ?? nil else {
             return false
         }
         if let tell = accepted.command.refusal(error) {
             let told = Told(tell: tell)
-            target.async { told.tell() }
+            if atOnce { told.tell() } else { target.async { told.tell() } }
         }
         accepted.command.dropWork()
         return true

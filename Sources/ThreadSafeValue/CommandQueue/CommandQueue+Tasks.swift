@@ -109,13 +109,11 @@ extension CommandQueue where Value: Sendable {
         let lane = Lane(of: task)
         let submission = Submission()
         func end(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
-            if case .failure(let failure) = turn {
-                submission.stopTimer()
-                // At once: the task may go on much later.
-                if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
-                task.end(failure)
-            }
-            return .complete(isChange: false, tell: nil)
+            guard case .failure(let failure) = turn else { return .complete(isChange: false, tell: nil) }
+            submission.stopTimer()
+            // At once: the task may go on much later.
+            if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
+            return .complete(isChange: false) { task.end(failure) }
         }
         submit(until: deadline, as: submission, work: end) { storage.turns.submit(priority, with: lane, work: $0) }
         while true {
@@ -124,7 +122,7 @@ extension CommandQueue where Value: Sendable {
             let step = await withTaskCancellationHandler {
                 unsafe await withUnsafeContinuation { unsafe task.suspend($0) }
             } onCancel: {
-                submission.end(.cancelled)
+                submission.end(.cancelled, atOnce: true)
             }
             switch step {
             case .end(let failure):
@@ -215,11 +213,7 @@ extension CommandQueue where Value: Sendable {
                     // With the turn, too: it may have been ended before it could be taken out of the line.
                     if let failure = refusal ?? submission.ending {
                         if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
-                        let tell = { unsafe continuation.resume(returning: .failure(failure)) }
-                        if refusal == nil { return .complete(isChange: false, tell: tell) }
-                        // At once: the threads of the global queue may all wait for something that the task is to do.
-                        tell()
-                        return .complete(isChange: false, tell: nil)
+                        return .complete(isChange: false) { unsafe continuation.resume(returning: .failure(failure)) }
                     }
                     // From here on nothing ends it but the closure. No circle yet: this thread waits for nothing.
                     if !isEndless { _ = WaitGraph.shared.begin(for: resource, thread: 0, body: body) }
@@ -234,7 +228,7 @@ extension CommandQueue where Value: Sendable {
                 }
             }
         } onCancel: {
-            submission.end(.cancelled)
+            submission.end(.cancelled, atOnce: true)
         }
     }
 
@@ -254,7 +248,8 @@ extension CommandQueue where Value: Sendable {
         submission.startTimer(until: deadline)
         switch append(work) {
         case .success(let command): submission.attach(command)
-        case .failure(let failure): _ = work(.failure(failure))
+        case .failure(let failure):
+            if case .complete(_, let tell) = work(.failure(failure)) { tell?() }
         }
     }
 }
@@ -310,7 +305,7 @@ extension CommandQueue where Value: Sendable {
         let (submission, ending) = (Submission(), CommandEnding<Answer>())
         let deadline = Deadline(after: timeout)
         if deadline == .passed, let failure = failureNow(priority) {
-            ending.end(.failure(failure))
+            _ = ending.end(failure)
         } else {
             // The work does not keep the queue: a suspended value that nobody holds goes away.
             func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
@@ -318,8 +313,7 @@ extension CommandQueue where Value: Sendable {
                 case .success(let given): return work(given, submission, ending)
                 case .failure(let failure):
                     submission.stopTimer()
-                    ending.end(.failure(failure))
-                    return .complete(isChange: false, tell: nil)
+                    return .complete(isChange: false, tell: ending.end(failure))
                 }
             }
             submit(until: deadline.isTime ? deadline : .never, as: submission, work: runInLine) {
@@ -376,7 +370,7 @@ extension Submission {
             state.command = command
             return state.ending
         }
-        if let ending { command.end(ending) }
+        if let ending { command.end(ending, atOnce: true) }
     }
 
     /// Ends it with a deadline. Before the command is in line, so that it does not end before the timer is known.
@@ -397,21 +391,23 @@ extension Submission {
 
     /// Takes the command out of the line, unless it has begun.
     ///
-    /// - Parameter ending: What the task gets.
+    /// - Parameters:
+    ///   - ending: What the task gets.
+    ///   - atOnce: Whether the calling thread tells those who wait.
     /// - Returns: Whether this has ended it.
     @discardableResult
-    func end(_ ending: QueueSafeValueError) -> Bool {
+    func end(_ ending: QueueSafeValueError, atOnce: Bool) -> Bool {
         let command = state.write { state in
             if state.ending == nil { state.ending = ending }
             return state.command
         }
-        return command?.end(ending) ?? false
+        return command?.end(ending, atOnce: atOnce) ?? false
     }
 }
 
 extension Submission: TimerTarget {
     func timerFired() {
-        end(.timedOut)
+        end(.timedOut, atOnce: true)
     }
 }
 

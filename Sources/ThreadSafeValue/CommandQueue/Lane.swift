@@ -109,12 +109,10 @@ extension Lane {
 }
 
 extension Lane.Target {
-    /// Runs `body` on the target queue. A task is told nothing later, so there it has nothing to wait for.
+    /// Runs `body` where its command would have run: on the target queue, or for a task where that is resumed.
     func async(_ body: @escaping @Sendable () -> Void) {
-        switch self {
-        case .queue(let queue): queue.async(execute: body)
-        case .task: body()
-        }
+        let queue = if case .queue(let queue) = self { queue } else { awaitedTarget }
+        queue.async(execute: body)
     }
 }
 

@@ -46,10 +46,9 @@ extension SubmittedCommand {
             if let result { return result }
             let failure = isInside(body) ? QueueSafeValueError.reentrantCommand : .circularWait
             // One that has begun goes on, and waits for this task; one that has left in another way has its own answer.
-            let isEnded = submission.end(failure)
+            let isEnded = submission.end(failure, atOnce: false)
             if !isEnded, ending.isRecorded || submission.hasLeft { return await ending.wait() }
-            failure.reported(for: queue.valueType, "a submitted command that is awaited")
-            return isEnded ? await ending.wait() : .failure(failure)
+            return .failure(failure.reported(for: queue.valueType, "a submitted command that is awaited"))
         }
     }
 
@@ -65,7 +64,7 @@ extension SubmittedCommand {
     /// - Returns: `true` if this call cancelled the command; `false` if it had started or was over before.
     @discardableResult
     public func cancel() -> Bool {
-        submission.end(.cancelled)
+        submission.end(.cancelled, atOnce: false)
     }
 }
 
@@ -120,11 +119,22 @@ extension CommandEnding {
         for (continuation, _) in waiting { continuation.resume(returning: result) }
     }
 
-    /// The command does not run, or no more.
-    func end(_ result: Result<Answer, QueueSafeValueError>) {
-        record(result)
-        for continuation in drainWaitingForStart() { continuation.resume() }
-        tell()
+    /// The command does not run.
+    ///
+    /// - Returns: What lets the tasks go on that wait; `nil` if there are none.
+    func end(_ failure: QueueSafeValueError) -> (() -> Void)? {
+        let (waitingForStart, waiting) = state.write { state in
+            state.result = .failure(failure)
+            state.hasStarted = true
+            state.isOver = true
+            return (state.waitingForStart.drain(), state.waiting.drain())
+        }
+        for (_, end) in waiting { end() }
+        if waitingForStart.isEmpty, waiting.isEmpty { return nil }
+        return {
+            for continuation in waitingForStart { continuation.resume() }
+            for (continuation, _) in waiting { continuation.resume(returning: .failure(failure)) }
+        }
     }
 
     /// Waits until the command has the turn, or is over.

@@ -85,7 +85,7 @@ extension TurnQueue {
         }
         for parker in parkers { parker.wake() }
         for (target, commands) in others {
-            // Tasks go on at once: the threads of that queue may all wait for something that a task is to do.
+            // There: the calling thread may have the turn of another value, which a task that is told waits for.
             nonisolated(unsafe) let refusals = commands.compactMap { $0.refusal(.cancelled) }
             if unsafe !refusals.isEmpty { target.async { unsafe refusals.forEach { $0() } } }
         }

@@ -2,8 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
-import Foundation
 import Testing
 import ThreadSafeValue
 
@@ -16,9 +14,9 @@ struct ListeningTaskTests {
     func `Nor does one of a protected value`() async {
         await #expect(processExitsWith: .success) {
             let value = Protected(0)
-            try await Self.checkInClosure {
+            try await EscalatedTask.checkInClosure {
                 value.wrappedValue += 1
-            } of: {
+            } whileTask: {
                 for await _ in value.changes { return }
             }
         }
@@ -29,9 +27,9 @@ struct ListeningTaskTests {
     func `Nor does one that meets a condition of a protected value`() async {
         await #expect(processExitsWith: .success) {
             let value = Protected(0)
-            try await Self.checkInClosure {
+            try await EscalatedTask.checkInClosure {
                 value.wrappedValue += 1
-            } of: {
+            } whileTask: {
                 try? await value.wait { $0 > 0 }
             }
         }
@@ -42,9 +40,9 @@ struct ListeningTaskTests {
     func `Nor does one of a queue-safe value`() async {
         await #expect(processExitsWith: .success) {
             let value = QueueSafeValue(value: 0)
-            try await Self.checkInClosure {
+            try await EscalatedTask.checkInClosure {
                 value.wait.lowestPriority.set { $0 += 1 }
-            } of: {
+            } whileTask: {
                 for await _ in value.changes { return }
             }
         }
@@ -55,9 +53,9 @@ struct ListeningTaskTests {
     func `Nor does one that meets a condition of a queue-safe value`() async {
         await #expect(processExitsWith: .success) {
             let value = QueueSafeValue(value: 0)
-            try await Self.checkInClosure {
+            try await EscalatedTask.checkInClosure {
                 value.wait.lowestPriority.set { $0 += 1 }
-            } of: {
+            } whileTask: {
                 await value.async.lowestPriority.set(when: { $0 > 0 }) { $0 += 1 }
             }
         }
@@ -69,71 +67,11 @@ struct ListeningTaskTests {
         await #expect(processExitsWith: .success) {
             let value = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
             let changes = value.wrappedValue!.changes
-            try await Self.checkInClosure {
+            try await EscalatedTask.checkInClosure {
                 value.wrappedValue = nil
-            } of: {
+            } whileTask: {
                 for await _ in changes {}
             }
-        }
-    }
-
-    @Test
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    func `Nor does the end of a suspended value for one that awaits a command`() async {
-        await #expect(processExitsWith: .success) {
-            let value = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
-            value.wrappedValue!.suspend()
-            let command = value.wrappedValue!.async.lowestPriority.submit { $0 += 1 }
-            try await Self.checkInClosure {
-                value.wrappedValue = nil
-            } of: {
-                guard case .failure(.valueContainerDeinited) = await command.value else {
-                    fatalError("The value is there still.")
-                }
-            }
-        }
-    }
-
-    /// - Parameters:
-    ///   - change: What a closure does, with the turn of another value or its lock.
-    ///   - wait: What the task waits for.
-    /// - Throws: If not all is done in time.
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    private static func checkInClosure(
-        _ change: @escaping @Sendable () -> Void,
-        of wait: @escaping @Sendable () async -> Void
-    ) async throws {
-        giveUp(afterSeconds: 60)
-        let (queued, locked) = (QueueSafeValue(value: 0), Protected(0))
-        let (begins, isHandled, executor) = (Door(), Door(), QueueExecutor())
-        let task = Task.detached(executorPreference: executor, priority: .background) {
-            await withTaskPriorityEscalationHandler {
-                begins.open()
-                await wait()
-            } onPriorityEscalated: { _, _ in
-                isHandled.open()
-                queued.wait.lowestPriority.set { $0 += 1 }
-                locked.wrappedValue += 1
-            }
-        }
-        try await onThreadOfItsOwn {
-            begins.waitUntilOpen()
-            // The task is suspended.
-            executor.queue.sync(flags: .barrier) {}
-            queued.wait.lowestPriority.set { number in
-                locked.write { locked in
-                    _ = RunningThread { task.escalatePriority(to: .high) }
-                    isHandled.waitUntilOpen()
-                    change()
-                    locked += 1
-                }
-                number += 1
-            }
-        }
-        await task.value
-        // The task may go on before all is done that was to be done.
-        try await onThreadOfItsOwn {
-            try poll("all is done") { queued.wait.lowestPriority.get() == .success(2) && locked.wrappedValue == 2 }
         }
     }
 }
