@@ -122,8 +122,7 @@ extension ChangeBroadcaster {
 
     /// Adds a listener that begins with the value as it is, while nobody can change that.
     ///
-    /// - Returns: What to call when others can change it again. It resumes a task only if the listener had to wait for
-    ///   its start, which is a command then: the calling thread has no turn.
+    /// - Returns: What to call when others can change it again.
     func add(_ listener: Listener, startingWith value: Value) -> () -> Void {
         lock.lock()
         defer { lock.unlock() }
@@ -134,7 +133,7 @@ extension ChangeBroadcaster {
         _ = listener.mailbox.put(value)
         let waiting = listener.waiting.drain()
         return {
-            for continuation in waiting { continuation.resume() }
+            waiting.resumeOnGlobalQueue()
             withExtendedLifetime(cancelStart) {}
         }
     }

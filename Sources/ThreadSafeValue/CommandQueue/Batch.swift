@@ -66,7 +66,7 @@ extension Batch {
         return unsafe Begun(link: next)
     }
 
-    /// Takes in what tells the caller of the last command.
+    /// Takes in what tells the caller of the last command, or of manual ones that are complete now.
     mutating func tell(_ tell: @escaping () -> Void) {
         (self.tell, isAwaited) = (tell, true)
     }
@@ -76,7 +76,7 @@ extension Batch {
         if delivery.isAwaited { isAwaited = true }
     }
 
-    /// Tells listeners and the caller of the last command.
+    /// Tells listeners and callers.
     mutating func tellAll() {
         isAwaited = false
         if !deliveries.isEmpty {

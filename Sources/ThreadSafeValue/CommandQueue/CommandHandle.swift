@@ -79,15 +79,9 @@ extension CommandHandle {
             return false
         }
         if let tell = accepted.command.refusal(error) {
-            let told = Told(tell: tell)
-            if atOnce { told.tell() } else { target.async { told.tell() } }
+            if atOnce { tell() } else { target.tell([tell]) }
         }
         accepted.command.dropWork()
         return true
-    }
-
-    // A closure that AsyncCommands made of `Sendable` ones.
-    private struct Told: @unchecked Sendable {
-        let tell: () -> Void
     }
 }

@@ -62,7 +62,7 @@ extension CommandQueue {
             // No copy: it would make the next change copy the value too.
             var isDetached = false
             let result = hold(body) { completion, _ in
-                detach(completion, afterChange: isChange) { _ in }
+                detach(completion, afterChange: isChange, on: nil) { _ in }
                 isDetached = true
             }
             return isDetached ? .detached : .complete(isChange: isChange, keeping: result)
@@ -72,9 +72,7 @@ extension CommandQueue {
             try body(&value, done)
             return value
         } detach: { completion, result in
-            detach(completion, afterChange: isChange) { failure in
-                target.async { tell(failure.map(Result.failure) ?? result) }
-            }
+            detach(completion, afterChange: isChange, on: target) { tell($0.map(Result.failure) ?? result) }
             isDetached = true
         }
         return isDetached ? .detached : .complete(isChange: isChange) { tell(result) }
@@ -107,18 +105,23 @@ extension CommandQueue {
     /// - Parameters:
     ///   - completion: The end of the command.
     ///   - isChange: Whether the command may change the value.
-    ///   - tell: Called when the command is completed, on the thread that completes it, with why it failed, if it did.
+    ///   - target: The queue of the command's lane, if there is somebody to tell.
+    ///   - tell: Called there when the command is completed, with why it failed, if it did.
     @usableFromInline
     func detach(
         _ completion: ManualCompletion,
         afterChange isChange: Bool,
-        then tell: @escaping ManualCompletion.Finish
+        on target: DispatchQueue?,
+        then tell: @escaping @Sendable (QueueSafeValueError?) -> Void
     ) {
         moveTurn(to: TurnWord.detached)
         completion.closureReturned { failure in
-            giveTurnBack(of: TurnWord.detached, afterChange: isChange)
+            if let target {
+                withTurnQueue { $0.giveTurnBack(afterChange: isChange, on: target) { tell(failure) } }
+            } else {
+                giveTurnBack(of: TurnWord.detached, afterChange: isChange)
+            }
             failure?.reportedOfManualCommand(for: Value.self)
-            tell(failure)
         }
     }
 

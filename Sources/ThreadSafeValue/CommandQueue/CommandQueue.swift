@@ -339,9 +339,9 @@ extension CommandQueueStorage: AnyCommandQueue {
         for (lane, commands) in zip(lanes, refused) where !commands.isEmpty {
             // There: who lets go of the value may have the turn of another one, which a task that is told waits for.
             lane.target.async {
-                commands.compactMap { $0.refusal(.valueContainerDeinited) }.forEach { $0() }
-                // When all have been told: what goes away may wait for one of them.
-                commands.forEach { $0.dropWork() }
+                lane.target.tell(commands.compactMap { $0.refusal(.valueContainerDeinited) })
+                // Once all have been told, if it is a serial queue: what goes away may wait for one of them.
+                lane.target.async { commands.forEach { $0.dropWork() } }
             }
         }
     }

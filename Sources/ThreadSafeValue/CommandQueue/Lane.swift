@@ -70,6 +70,9 @@ package final class Lane: @unchecked Sendable {
     /// Whether any command since the lane was empty needs a task.
     private(set) var isAsync = false
 
+    /// Completions of manual commands of the lane, to be called before the next one begins.
+    var completionCalls: [CompletionCall] = []
+
     /// Whether a block was ever dispatched to see whether the queue stands still.
     private(set) var wasProbed = false
 
@@ -109,10 +112,19 @@ extension Lane {
 }
 
 extension Lane.Target {
-    /// Runs `body` where its command would have run: on the target queue, or for a task where that is resumed.
-    func async(_ body: @escaping @Sendable () -> Void) {
-        let queue = if case .queue(let queue) = self { queue } else { awaitedTarget }
-        queue.async(execute: body)
+    /// Where the callers of its commands are told that these do not run.
+    private var queue: DispatchQueue { if case .queue(let queue) = self { queue } else { awaitedTarget } }
+
+    /// Runs `body` where callers are told.
+    func async(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+
+    /// Tells callers, each in a block of its own: one may wait for what another does.
+    func tell(_ refusals: [() -> Void]) {
+        for refusal in refusals {
+            // A closure that AsyncCommands made of `Sendable` ones, or the end of a task's command.
+            nonisolated(unsafe) let refusal = refusal
+            queue.async { unsafe refusal() }
+        }
     }
 }
 

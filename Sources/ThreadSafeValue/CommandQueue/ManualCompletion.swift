@@ -5,6 +5,18 @@
 /// Called once to complete a manual command, on any thread; further calls do nothing.
 public typealias CommandCompletionClosure = @Sendable () -> Void
 
+/// The call of the completion of a manual command, by the first of two blocks of its queue: one of the lane's, or its
+/// own.
+struct CompletionCall: Sendable {
+    private let completion: Protected<(@Sendable () -> Void)?>
+
+    init(_ completion: @escaping @Sendable () -> Void) {
+        self.completion = Protected(completion)
+    }
+
+    func make() { completion.write { $0.take() }?() }
+}
+
 /// The end of a manual command: the later of two events, that its closure has returned and that it was completed.
 ///
 /// The user's `done` is the only one to keep this object, and needs no other. When the last copy of an uncalled `done`

@@ -116,7 +116,7 @@ extension CommandEnding {
             state.isOver = true
             return (state.result!, state.waiting.drain())
         }
-        for (continuation, _) in waiting { continuation.resume(returning: result) }
+        waiting.map { waiting in { waiting.continuation.resume(returning: result) } }.callIndependently()
     }
 
     /// The command does not run.
@@ -132,8 +132,9 @@ extension CommandEnding {
         for (_, end) in waiting { end() }
         if waitingForStart.isEmpty, waiting.isEmpty { return nil }
         return {
-            for continuation in waitingForStart { continuation.resume() }
-            for (continuation, _) in waiting { continuation.resume(returning: .failure(failure)) }
+            var resumptions: [@Sendable () -> Void] = waitingForStart.map { continuation in { continuation.resume() } }
+            resumptions += waiting.map { waiting in { waiting.continuation.resume(returning: .failure(failure)) } }
+            resumptions.callIndependently()
         }
     }
 

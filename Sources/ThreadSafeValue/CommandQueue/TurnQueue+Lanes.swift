@@ -86,10 +86,9 @@ extension TurnQueue {
         for parker in parkers { parker.wake() }
         for (target, commands) in others {
             // There: the calling thread may have the turn of another value, which a task that is told waits for.
-            nonisolated(unsafe) let refusals = commands.compactMap { $0.refusal(.cancelled) }
-            if unsafe !refusals.isEmpty { target.async { unsafe refusals.forEach { $0() } } }
+            target.tell(commands.compactMap { $0.refusal(.cancelled) })
         }
-        // When all have been told: what goes away may wait for one of them.
+        // Once all are to be told: what goes away may wait for one of them.
         for (_, commands) in others { commands.forEach { $0.dropWork() } }
         return others.reduce(threadCount) { $0 + $1.commands.count }
     }
@@ -102,8 +101,10 @@ extension TurnQueue {
         var batch = Batch()
         // Once for the block: those who submit count its references too.
         let turn = Result<AnyObject, QueueSafeValueError>.success(owner)
-        while let command = takeTurnBack(for: lane, block: block, &batch) ?? takeTurn(for: lane, block: block, &batch) {
-            let isOver = run(command, with: turn, of: lane, block: block, &batch)
+        while true {
+            let next = takeTurnBack(for: lane, block: block, &batch) ?? takeTurn(for: lane, block: block, &batch)
+            let isOver =
+                if let next { run(next, with: turn, of: lane, block: block, &batch) } else { !batch.isAwaited }
             batch.tellAll()
             if isOver { break }
             linger()
@@ -123,10 +124,15 @@ extension TurnQueue {
     ///   - lane: The lane.
     ///   - block: The number of the block, which ends if this answers `nil`.
     ///   - batch: What the block has run.
-    /// - Returns: The command to run, with the turn.
+    /// - Returns: The command to run, with the turn; `nil` if there is none, or if others are to be told first.
     private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> Batch.Begun? {
         lookForTurn(spinning) { waiters, _, mayLookAgain in
             guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
+            let calls = lane.completionCalls.drain()
+            if !calls.isEmpty {
+                batch.tell { for call in calls { call.make() } }
+                return .some(nil)
+            }
             switch look(in: &waiters, for: lane, after: batch.count, mayLookAgain) {
             case .found(let next) where next.isAsync:
                 lane.dispatch(at: now())

@@ -180,10 +180,38 @@ extension TurnQueue {
     ///
     /// - Returns: What tells those who listen, when the caller has given all its turns back.
     func giveTurnBackToTell(afterChange isChange: Bool) -> Batch.Delivery? {
-        // A listener that comes after this look is behind the command.
-        let delivery = isChange && turn.isObserved ? owner.recordChange() : nil
+        let delivery = delivery(ofChange: isChange)
         freeTurn()
         return delivery
+    }
+
+    @inline(__always)
+    private func delivery(ofChange isChange: Bool) -> Batch.Delivery? {
+        // A listener that comes after this look is behind the command.
+        isChange && turn.isObserved ? owner.recordChange() : nil
+    }
+
+    /// Gives back the turn of a manual command, whose completion is called on its queue before the lane's next command
+    /// begins.
+    func giveTurnBack(
+        afterChange isChange: Bool,
+        on target: DispatchQueue,
+        completion: @escaping @Sendable () -> Void
+    ) {
+        let (call, reference) = (CompletionCall(completion), weakReference())
+        let delivery = delivery(ofChange: isChange)
+        update { waiters, effects in
+            effects.nextHolder = 0
+            // For a block that is there, or on its way, and finds the turn free.
+            waiters.lane(for: target)?.completionCalls.append(call)
+            // With the lock: one of a command that comes later is dispatched later.
+            target.async {
+                // When the lock is free, so is the turn.
+                reference.withTurns { $0.withWaiters { _ in } }
+                call.make()
+            }
+        }
+        delivery?.deliver()
     }
 
     /// Frees the turn of the caller.
@@ -300,9 +328,9 @@ extension TurnQueue {
     /// Whether a newcomer may barge past its equals, if it is in time.
     private func mayBarge(_ priority: CommandPriority) -> Bool {
         guard deadline.isOf(priority) else { return false }
-        // No thread or task before its own commands. A shared bit only makes a newcomer stand in line.
+        // No thread or task before its own commands. Shared bits only make a newcomer stand in line.
         let submitters = self.submitters.load()
-        return submitters == 0 || submitters & Submitter.currentBits == 0
+        return submitters == 0 || !Submitter.mayShare(submitters, Submitter.currentBits)
     }
 
     /// Whether the command is part of an async body that has the turn.

@@ -133,7 +133,7 @@ extension WaiterQueue {
         if let thread = threads.first, thread.precedes(first) { return nil }
         let time = now()
         let mayPass = lanes.allBefore(lane, atMost: policy.batch) { other in
-            other.mayBePassed(at: time, policy) && other.submitters & lane.submitters == 0
+            other.mayBePassed(at: time, policy) && !Submitter.mayShare(other.submitters, lane.submitters)
         }
         return mayPass ? first : nil
     }
@@ -284,6 +284,9 @@ extension WaiterQueue {
         }
         return (removed, others)
     }
+
+    /// The lane for a target queue, if there is one.
+    func lane(for target: DispatchQueue) -> Lane? { lanesByTarget[target.identity] }
 
     /// Makes the lane for a target queue the latest.
     private mutating func findLane(for target: DispatchQueue) {

@@ -63,6 +63,11 @@ extension CommandQueue {
             giveTurnBack(of: TurnWord.currentThread, afterChange: false)
             return tell()
         }
+        startInLine(listener)
+    }
+
+    /// Adds a listener with the turn, on a global queue. The calling thread resumes no task.
+    private func startInLine(_ listener: ChangeBroadcaster<Value>.Listener) {
         let (listeners, reference) = (listeners, storage.turns.weakReference())
         let answer = submit(.highest, in: .global(), evenIfFull: true) { turn in
             switch turn {
@@ -71,12 +76,16 @@ extension CommandQueue {
                 let tell = unsafe listeners.add(listener, startingWith: value.pointee)
                 return .complete(isChange: false, tell: tell)
             case .failure:
-                return .complete(isChange: false) {
-                    // The listener was removed, all pending commands were cancelled, or the value has gone.
-                    if listeners.isRemoved(listener) { return }
-                    guard let queue = reference.queue else { return listeners.remove(listener) }
-                    CommandQueue(of: queue).start(listener)
+                // The listener was removed, all pending commands were cancelled, or the value has gone.
+                if !listeners.isRemoved(listener) {
+                    // At once: it is to miss no change that the caller makes after that.
+                    if let queue = reference.queue {
+                        CommandQueue(of: queue).startInLine(listener)
+                    } else {
+                        listeners.remove(listener)
+                    }
                 }
+                return .complete(isChange: false, tell: nil)
             }
         }
         guard case .success(let command) = answer else { return }

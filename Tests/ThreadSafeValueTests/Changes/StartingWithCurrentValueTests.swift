@@ -96,7 +96,6 @@ struct StartingWithCurrentValueTests {
         #expect(value.pendingCommandCount == 1)
         // The one that is kept stands in line again.
         value.cancelAllPendingCommands()
-        while value.pendingCommandCount == 0 { await Task.yield() }
         #expect(value.pendingCommandCount == 1)
         let command = value.async(performIn: .global()).lowestPriority.set { $0 += 1 }
         #expect(command.state == .waiting)
@@ -140,5 +139,23 @@ struct StartingWithCurrentValueTests {
         #expect(await iterator.next() == 7)
         await value.async.lowestPriority.set { $0 += 1 }
         #expect(await iterator.next() == 8)
+    }
+
+    @Test func `Right after that it misses none, 100 times`() async {
+        for _ in 0..<100 {
+            let changes: ValueChanges<Int>
+            do {
+                let value = QueueSafeValue(value: 0)
+                value.suspend()
+                changes = value.changes(startingWithCurrentValue: true, buffering: .unbounded)
+                #expect(value.cancelAllPendingCommands() == 1)
+                #expect(value.pendingCommandCount == 1)
+                value.resume()
+                for _ in 0..<3 { await value.async.lowestPriority.set { $0 += 1 } }
+            }
+            var numbers: [Int] = []
+            for await number in changes { numbers.append(number) }
+            #expect(numbers == [0, 1, 2, 3])
+        }
     }
 }

@@ -22,7 +22,7 @@ struct SlowEqualsTests {
         }
 
         mutating func append(_ priority: CommandPriority = .medium, isSlow: Bool = true, by submitter: UInt64 = 0) {
-            let command = waiters.append(priority, for: DispatchQueue(label: "\(commands.count)"), by: submitter)
+            let command = waiters.append(priority, for: DispatchQueue(label: "\(commands.count)"), by: submitter.bits)
             if isSlow { command.lane!.adapt(to: 250_000_000_000) }
             commands.append(command)
         }
@@ -199,7 +199,7 @@ struct SlowEqualsTests {
     func severalSubmitters(submitter: UInt64) {
         var line = Line()
         let queue = DispatchQueue(label: "front")
-        let fronts = [1, 2].map { line.waiters.append(.medium, for: queue, by: $0) }
+        let fronts = [UInt64(1), 2].map { line.waiters.append(.medium, for: queue, by: $0.bits) }
         fronts[0].lane!.dispatch(at: now())
         line.append(by: submitter)
         line.letBlocksBeLate()
@@ -208,16 +208,28 @@ struct SlowEqualsTests {
         line.end()
     }
 
+    @Test("Who shares one bit of two is no obstacle", arguments: [1 << 32 | 2, 2 << 32 | 1] as [UInt64])
+    func halfTheBits(submitter: UInt64) {
+        var line = Line()
+        line.append(by: 1)
+        let command = line.waiters.append(.medium, for: DispatchQueue(label: "other"), by: submitter)
+        command.lane!.adapt(to: 250_000_000_000)
+        line.waitsForFront()
+        #expect(line.waiters.next(for: command.lane!) === command)
+        line.waiters.remove(command)
+        line.end()
+    }
+
     /// The submitter of a command is forgotten when the lane is empty.
     @Test("Who has no command in a queue any more is no obstacle")
     func formerSubmitter() {
         var line = Line()
         let queue = DispatchQueue(label: "front")
-        let former = line.waiters.append(.medium, for: queue, by: 2)
+        let former = line.waiters.append(.medium, for: queue, by: UInt64(2).bits)
         let lane = former.lane!
         lane.dispatch(at: now())
         line.waiters.remove(former)
-        let front = line.waiters.append(.medium, for: queue, by: 1)
+        let front = line.waiters.append(.medium, for: queue, by: UInt64(1).bits)
         #expect(front.lane === lane)
         line.append(by: 2)
         line.letBlocksBeLate()
@@ -225,4 +237,9 @@ struct SlowEqualsTests {
         line.waiters.remove(front)
         line.end()
     }
+}
+
+extension UInt64 {
+    /// The bits of submitters, given one for each: see `Submitter`.
+    fileprivate var bits: UInt64 { self << 32 | self }
 }
