@@ -21,7 +21,7 @@
 /// keep the value alive.
 ///
 /// Every iterator gets every element. The first one has those since the sequence was made, a later one those since it
-/// was made itself.
+/// was made itself. Copies of an iterator share its elements.
 public struct ValueChanges<Value: Sendable>: Sendable {
     let broadcaster: ChangeBroadcaster<Value>
     let buffering: Buffering

@@ -9,58 +9,32 @@ import ThreadSafeValue
 /// priority of the task changes, or when it is cancelled. Here that is under way, and waits for what the closure has.
 @Suite("Who ends the command of a task, in a closure, does not wait for the task")
 struct EndedTaskTests {
-    @Test
+    @Test(arguments: [false, true])
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    func `Nor does who cancels all commands, for one with a sync closure`() async {
-        await #expect(processExitsWith: .success) {
+    func `Nor does who cancels all commands`(isAsync: Bool) async {
+        await #expect(processExitsWith: .success) { [isAsync] in
             let value = QueueSafeValue(value: 0)
             value.suspend()
             try await EscalatedTask.checkInClosure {
                 value.cancelAllPendingCommands()
             } whileTask: {
-                Self.expectCancelled(await value.async.lowestPriority.set { $0 += 1 })
+                let commands = value.async.lowestPriority
+                Self.expectCancelled(
+                    isAsync ? await commands.set { (_: inout Int) async in } : await commands.set { $0 += 1 }
+                )
             }
         }
     }
 
-    @Test
+    @Test(arguments: [false, true])
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    func `Nor for one with an async closure`() async {
-        await #expect(processExitsWith: .success) {
-            let value = QueueSafeValue(value: 0)
-            value.suspend()
-            try await EscalatedTask.checkInClosure {
-                value.cancelAllPendingCommands()
-            } whileTask: {
-                Self.expectCancelled(await value.async.lowestPriority.set { (_: inout Int) async in })
-            }
-        }
-    }
-
-    @Test
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    func `Nor for one that was submitted`() async {
-        await #expect(processExitsWith: .success) {
+    func `Nor does who cancels a command that was submitted`(withAll: Bool) async {
+        await #expect(processExitsWith: .success) { [withAll] in
             let value = QueueSafeValue(value: 0)
             value.suspend()
             let command = value.async.lowestPriority.submit { $0 += 1 }
             try await EscalatedTask.checkInClosure {
-                value.cancelAllPendingCommands()
-            } whileTask: {
-                Self.expectCancelled(await command.value)
-            }
-        }
-    }
-
-    @Test
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    func `Nor does who cancels a command that was submitted`() async {
-        await #expect(processExitsWith: .success) {
-            let value = QueueSafeValue(value: 0)
-            value.suspend()
-            let command = value.async.lowestPriority.submit { $0 += 1 }
-            try await EscalatedTask.checkInClosure {
-                command.cancel()
+                if withAll { value.cancelAllPendingCommands() } else { command.cancel() }
             } whileTask: {
                 Self.expectCancelled(await command.value)
             }
