@@ -157,7 +157,11 @@ extension ChangeBroadcaster {
     }
 
     /// Removes a listener, if it is still there. Its next fetches find the end.
-    func remove(_ listener: Listener) {
+    ///
+    /// - Parameters:
+    ///   - listener: The listener.
+    ///   - keepsValues: Whether what it has not fetched stays until it is removed once more.
+    func remove(_ listener: Listener, keepingValues keepsValues: Bool = false) {
         // What it has not fetched goes away outside the lock.
         var mailbox = RingBuffer<Value>(capacity: 1)
         lock.lock()
@@ -167,7 +171,7 @@ extension ChangeBroadcaster {
             listeners.remove(listener)
             if isUnheard { whenListenedTo?(false) }
         }
-        swap(&mailbox, &listener.mailbox)
+        if !keepsValues { swap(&mailbox, &listener.mailbox) }
         let (waiting, cancelStart) = (listener.waiting.drain(), listener.cancelStart.take())
         lock.unlock()
         for continuation in waiting { continuation.resume() }

@@ -139,11 +139,15 @@ extension ChangeSubscription: @unchecked Sendable {}
 
 extension ChangeSubscription {
     nonisolated(nonsending) func next() async -> Value? {
-        await withTaskCancellationHandler {
+        let value = await withTaskCancellationHandler {
             await broadcaster.next(of: listener)
         } onCancel: {
-            broadcaster.remove(listener)
+            // What it has not fetched stays: it may wait for the task as it goes away, whose lock in the runtime the
+            // calling thread has.
+            broadcaster.remove(listener, keepingValues: true)
         }
+        if value == nil { broadcaster.remove(listener) }
+        return value
     }
 }
 

@@ -79,14 +79,13 @@ extension Batch {
     /// Tells listeners and callers.
     mutating func tellAll() {
         isAwaited = false
-        if !deliveries.isEmpty {
-            for delivery in deliveries { delivery.deliver() }
-            deliveries.removeAll()
-        }
+        for delivery in deliveries { delivery.deliver() }
         if let tell {
             self.tell = nil
             tell()
         }
+        // At last: what a change has pushed out of a buffer may wait, as it goes away, for what the caller does.
+        if !deliveries.isEmpty { deliveries.removeAll() }
     }
 
     /// Lets go of the commands. The lane has no block any more but a task, as what goes away may wait for the lane's

@@ -139,8 +139,11 @@ extension CommandQueue {
         let storage = unsafe Unmanaged.passUnretained(storage)
         moveTurn(to: TurnWord.detached)
         completion.closureReturned { failure in
-            unsafe Self.giveDetachedTurnBack(in: storage, afterChange: isChange)
+            let delivery = unsafe Self.giveDetachedTurnBack(in: storage, afterChange: isChange)
+            delivery?.deliver()
             ending.set(failure)
+            // At last: what it has pushed out of a buffer may wait, as it goes away, for the thread.
+            withExtendedLifetime(delivery) {}
         }
         return ending
     }
@@ -150,10 +153,8 @@ extension CommandQueue {
     private static func giveDetachedTurnBack(
         in storage: Unmanaged<CommandQueueStorage<Value>>,
         afterChange isChange: Bool
-    ) {
-        unsafe storage._withUnsafeGuaranteedRef {
-            CommandQueue(storage: $0).giveTurnBack(of: TurnWord.detached, afterChange: isChange)
-        }
+    ) -> Batch.Delivery? {
+        unsafe storage._withUnsafeGuaranteedRef { $0.turns.giveTurnBackToTell(afterChange: isChange) }
     }
 }
 

@@ -288,8 +288,13 @@ extension CommandQueue where Value: Sendable {
                 submission.stopTimer()
                 ending.start()
                 ending.record(await owner.run { await queue.run(body) })
-                withExtendedLifetime(owner) { queue.giveTurnBack(of: owner.holder, afterChange: true) }
+                let delivery = withExtendedLifetime(owner) {
+                    queue.withTurnQueue { $0.giveTurnBackToTell(afterChange: true) }
+                }
+                delivery?.deliver()
                 ending.tell()
+                // At last: what it has pushed out of a buffer may wait, as it goes away, for who awaits the command.
+                withExtendedLifetime(delivery) {}
                 command.dropWork()
             }
             return .detached

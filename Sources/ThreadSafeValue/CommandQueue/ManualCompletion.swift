@@ -5,7 +5,7 @@
 /// Called once to complete a manual command, on any thread; further calls do nothing.
 public typealias CommandCompletionClosure = @Sendable () -> Void
 
-/// The call of the completion of a manual command, by the first of two blocks of its queue: one of the lane's, or its
+/// The call of the completion of a manual command, by a block of its lane or, if that is the first, by one of its
 /// own.
 struct CompletionCall: Sendable {
     private let completion: Protected<(@Sendable () -> Void)?>

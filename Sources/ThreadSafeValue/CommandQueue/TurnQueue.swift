@@ -202,9 +202,8 @@ extension TurnQueue {
         let delivery = delivery(ofChange: isChange)
         update { waiters, effects in
             effects.nextHolder = 0
-            // For a block that is there, or on its way, and finds the turn free.
-            waiters.lane(for: target)?.completionCalls.append(call)
-            // With the lock: one of a command that comes later is dispatched later.
+            if waiters.append(call, for: target, &effects) { return }
+            // The block of the lane may do something else, and on a concurrent queue nobody waits for that.
             target.async {
                 // When the lock is free, so is the turn.
                 reference.withTurns { $0.withWaiters { _ in } }

@@ -285,8 +285,23 @@ extension WaiterQueue {
         return (removed, others)
     }
 
-    /// The lane for a target queue, if there is one.
-    func lane(for target: DispatchQueue) -> Lane? { lanesByTarget[target.identity] }
+    /// A manual command is complete: the next block of its lane that finds the turn free calls its completion first.
+    ///
+    /// - Parameters:
+    ///   - call: The call of the completion.
+    ///   - target: The queue of the command.
+    ///   - effects: Takes in the lane if it has no block, as one is to be dispatched then.
+    /// - Returns: Whether it had none.
+    mutating func append(_ call: CompletionCall, for target: DispatchQueue, _ effects: inout Effects) -> Bool {
+        if latestIdentity != target.identity { findLane(for: target) }
+        let lane = unsafe latestLane!.takeUnretainedValue()
+        lane.completionCalls.append(call)
+        lane.claimBlock()
+        if lane.hasBlock { return false }
+        lane.dispatch(at: now())
+        effects.probes.append(lane)
+        return true
+    }
 
     /// Makes the lane for a target queue the latest.
     private mutating func findLane(for target: DispatchQueue) {
