@@ -64,8 +64,9 @@ struct UnfetchedValuesTests {
 
     /// Its `deinit` waits for a value that the caller of the command gives back when it is told.
     @Test(arguments: Command.allCases)
-    func `Nor the caller of a command that pushes it out of the buffer`(command: Command) throws {
-        try inTime {
+    func `Nor the caller of a command that pushes it out of the buffer`(command: Command) async throws {
+        // An async closure that is submitted needs a thread of the pool.
+        try await onThreadOfItsOwn {
             let given = QueueSafeValue(value: 0)
             let isOver = Door()
             let value = QueueSafeValue(value: Element())
