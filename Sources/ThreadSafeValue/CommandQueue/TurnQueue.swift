@@ -198,18 +198,14 @@ extension TurnQueue {
         on target: DispatchQueue,
         completion: @escaping @Sendable () -> Void
     ) {
-        let (call, reference) = (CompletionCall(completion), weakReference())
+        let call = CompletionCall(completion)
         let delivery = delivery(ofChange: isChange)
-        update { waiters, effects in
+        let isNextOfLane = update { waiters, effects in
             effects.nextHolder = 0
-            if waiters.append(call, for: target, &effects) { return }
-            // The block of the lane may do something else, and on a concurrent queue nobody waits for that.
-            target.async {
-                // When the lock is free, so is the turn.
-                reference.withTurns { $0.withWaiters { _ in } }
-                call.make()
-            }
+            return waiters.append(call, for: target, &effects)
         }
+        // The block of the lane may do something else, and on a concurrent queue nobody waits for that.
+        if !isNextOfLane { target.async { call.make() } }
         delivery?.deliver()
     }
 

@@ -30,7 +30,7 @@ package struct WaiterQueue {
     package struct Effects {
         package var wake: Parker?
         package var dispatch: Lane?
-        /// Lanes whose blocks are dispatched early, to see whether their queues stand still too.
+        /// Lanes whose blocks are dispatched early, to see whether their queues stand still too, or to call a completion.
         package var probes: [Lane] = []
         package var timer: UInt64?
         /// Who has the turn from now on, instead of the caller, in the exchange that publishes the line; 0 frees it.
@@ -291,7 +291,7 @@ extension WaiterQueue {
     ///   - call: The call of the completion.
     ///   - target: The queue of the command.
     ///   - effects: Takes in the lane if it has no block, as one is to be dispatched then.
-    /// - Returns: Whether it had none.
+    /// - Returns: Whether it had none, so that the call is the first that its next block makes.
     mutating func append(_ call: CompletionCall, for target: DispatchQueue, _ effects: inout Effects) -> Bool {
         if latestIdentity != target.identity { findLane(for: target) }
         let lane = unsafe latestLane!.takeUnretainedValue()

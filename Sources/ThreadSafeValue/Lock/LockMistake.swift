@@ -15,8 +15,9 @@ enum LockMistake {
         fatalError(
             """
             This thread takes a lock that it already holds\(name.isEmpty ? "" : ": \(name)"). It would wait for itself \
-            forever: use the closure's parameter there. Does an access come back to its own value, maybe on the right of a `?.` or in a condition that \
-            somebody waits for, or was the lock held across an `await`, and the thread runs another task meanwhile?
+            forever: use the closure's parameter there. Does an access come back to its own value, maybe on the right \
+            of a `?.` or in a condition that somebody waits for, or was the lock held across an `await`, and the \
+            thread runs another task meanwhile?
             """
         )
     }
@@ -41,8 +42,8 @@ enum LockMistake {
         fatalError(
             """
             Threads take locks in different orders, and would wait for each other forever. This thread waits for \
-            \(names.joined(separator: ", which a thread holds that waits for ")), which this thread holds. Lock several \
-            values at once, with withLocked, or always in one order.
+            \(names.joined(separator: ", which a thread holds that waits for ")), which this thread holds. Lock \
+            several values at once, with withLocked, or always in one order.
             """
         )
     }

@@ -26,19 +26,11 @@ struct UnfetchedValuesTests {
         let executor = QueueExecutor()
         let (begins, hasEnded) = (Door(), Protected(0))
         let (value, protected) = (QueueSafeValue(value: Element()), Protected(Element()))
-        let loop: Task<Void, Never>
-        if isProtected {
-            let changes = protected.changes(buffering: .unbounded)
-            loop = Task.detached(executorPreference: executor) {
-                begins.open()
-                for await _ in changes {}
-            }
-        } else {
-            let changes = value.changes(buffering: .unbounded)
-            loop = Task.detached(executorPreference: executor) {
-                begins.open()
-                for await _ in changes {}
-            }
+        let changes =
+            isProtected ? protected.changes(buffering: .unbounded) : value.changes(buffering: .unbounded)
+        let loop = Task.detached(executorPreference: executor) {
+            begins.open()
+            for await _ in changes {}
         }
         try await onThreadOfItsOwn {
             begins.waitUntilOpen()
@@ -72,22 +64,17 @@ struct UnfetchedValuesTests {
             let value = QueueSafeValue(value: Element())
             let changes = value.changes
             value.wait.lowestPriority.set(newValue: Element { given.wait.lowestPriority.set { $0 += 1 } })
-            let kept = Protected<CommandCompletionClosure?>(nil)
-            given.async(performIn: .global()).lowestPriority.set { number, done in
-                number += 1
-                kept.wrappedValue = done
-            }
-            try poll("the command has begun") { kept.wrappedValue != nil }
+            let blocker = Blocker(given)
             switch command {
             case .withCompletion:
-                value.async(performIn: .global()).lowestPriority.set(newValue: Element()) { _ in kept.wrappedValue?() }
+                value.async(performIn: .global()).lowestPriority.set(newValue: Element()) { _ in blocker.end() }
             case .submittedBody:
                 let submitted = value.async.lowestPriority.submit { (element: inout Element) async in
                     element = Element()
                 }
                 OwnThreads.run {
                     _ = await submitted.value
-                    kept.wrappedValue?()
+                    blocker.end()
                 }
             }
             DispatchQueue.global().async {

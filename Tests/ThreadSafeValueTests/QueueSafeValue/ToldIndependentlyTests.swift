@@ -32,14 +32,13 @@ struct ToldIndependentlyTests {
             giveUp(afterSeconds: 60)
             let (value, protected) = (Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0)), Protected(0))
             let (wait, happen) = Self.program(of: event, value, protected)
-            let (given, kept) = (QueueSafeValue(value: 0), Protected<CommandCompletionClosure?>(nil))
-            given.async(performIn: .global()).lowestPriority.set { _, done in kept.wrappedValue = done }
-            try await onThreadOfItsOwn { try poll("the command has begun") { kept.wrappedValue != nil } }
+            let given = QueueSafeValue(value: 0)
+            let blocker = try await onThreadOfItsOwn { Blocker(given) }
             let first = EscalatedTask(wait) { given.wait.lowestPriority.set { $0 += 1 } }
             first.waitUntilSuspended()
             let second = EscalatedTask {
                 await wait()
-                kept.wrappedValue?()
+                blocker.end()
             } onEscalation: {
             }
             second.waitUntilSuspended()
@@ -90,9 +89,8 @@ struct ToldIndependentlyTests {
     @Test(arguments: ["the value goes", "commands are cancelled"])
     func `Nor do completions on a concurrent queue`(when: String) throws {
         try inTime {
-            let (given, kept) = (QueueSafeValue(value: 0), Protected<CommandCompletionClosure?>(nil))
-            given.async(performIn: .global()).lowestPriority.set { _, done in kept.wrappedValue = done }
-            try poll("the command has begun") { kept.wrappedValue != nil }
+            let given = QueueSafeValue(value: 0)
+            let blocker = Blocker(given)
             let areTold = DispatchGroup()
             for _ in 0..<2 { areTold.enter() }
             do {
@@ -108,7 +106,7 @@ struct ToldIndependentlyTests {
                 commands.set {
                     $0 += 1
                 } completion: { _ in
-                    kept.wrappedValue?()
+                    blocker.end()
                     areTold.leave()
                 }
                 if when == "commands are cancelled" { value.cancelAllPendingCommands() }
