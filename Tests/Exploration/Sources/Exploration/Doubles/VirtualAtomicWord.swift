@@ -26,6 +26,8 @@ struct AtomicWord {
         case guarded(UnsafeMutablePointer<PlatformLock.Storage>)
         /// How many commands a lane may begin without the lock.
         case grant
+        /// Whether the block of a lane is a probe that has come and gone.
+        case probe
         case other
     }
 
@@ -115,7 +117,12 @@ extension AtomicWord {
         world.pass(.run(name, argument))
         let bits = unsafe storage.pointee.bits
         unsafe world.current.observe(storage.pointee.facts(bits))
-        if unsafe storage.pointee.decides { world.monitor.looked(world.current) }
+        switch unsafe storage.pointee.role {
+        // A command may begin after it.
+        case .turn, .grant: world.monitor.looked(world.current)
+        case .probe: world.monitor.looksForLateLanes(world.current)
+        case .deadline, .guarded, .other: break
+        }
         if world.isVerbose { world.log("     finds \(String(bits, radix: 16))") }
         return bits
     }
@@ -128,18 +135,10 @@ extension AtomicWord {
 }
 
 extension AtomicWord.Storage {
-    /// A command may begin after a look at it.
-    fileprivate var decides: Bool {
-        switch role {
-        case .turn, .grant: true
-        case .deadline, .guarded, .other: false
-        }
-    }
-
     fileprivate var isUnderLockOfCaller: Bool {
         switch role {
         case .deadline(let lock), .guarded(let lock): unsafe lock.pointee.holder == world.current.index
-        case .turn, .grant, .other: false
+        case .turn, .grant, .probe, .other: false
         }
     }
 

@@ -15,6 +15,7 @@ extension Monitor {
     func takesLock(of value: Int) {
         let lanes = self.lanes(of: value)
         world.current.locks += 1
+        world.current.notes.seenLate = 0
         world.current.blocks = lanes.map { ($0, $0.blockNumber) }
     }
 
@@ -97,6 +98,7 @@ extension Monitor {
 
     private func name(_ lane: Lane, of value: Int) {
         unsafe lane.grantWord.storage.pointee.role = .grant
+        unsafe lane.probe.storage.pointee.role = .probe
         watched[value].name(lane)
     }
 }

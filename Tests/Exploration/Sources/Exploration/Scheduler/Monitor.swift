@@ -49,7 +49,8 @@ final class Monitor {
         var seen: UInt64 = 0
         /// Which of them may have lost their place in line by then, as their queue stood still.
         var seenOverdue: UInt64 = 0
-        /// Which of them were in lanes whose blocks were late then: the equals of other slow queues may pass them.
+        /// Which were in lanes whose blocks were late when the thread looked, with the lock that it had last: the equals
+        /// of other slow queues may pass them.
         var seenLate: UInt64 = 0
         /// Which values surely were suspended then.
         var seenSuspended: UInt64 = 0
@@ -128,11 +129,15 @@ extension Monitor {
         thread.notes.seen = inLine
         // Another thread that has the lock may be about to publish that a lane has its place again.
         thread.notes.seenOverdue = overdue | overdueNow
-        thread.notes.seenLate = lateNow
         thread.notes.seenSuspended = suspended
         let waiting = notes.count { ($0.phase == .issued || $0.phase == .inLine) && $0.command.target == nil }
         thread.notes.seenThreads = UInt64(max(waiting - 1, 1))
         thread.notes.seenTime = world.clock
+    }
+
+    /// A thread with the lock of a line looks whether the block of a lane has come and gone.
+    func looksForLateLanes(_ thread: VirtualThread) {
+        thread.notes.seenLate |= lateNow
     }
 
     func parks(_ thread: VirtualThread) {
