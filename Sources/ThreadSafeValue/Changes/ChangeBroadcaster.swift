@@ -174,7 +174,7 @@ extension ChangeBroadcaster {
         if !keepsValues { swap(&mailbox, &listener.mailbox) }
         let (waiting, cancelStart) = (listener.waiting.drain(), listener.cancelStart.take())
         lock.unlock()
-        for continuation in waiting { continuation.resume() }
+        waiting.resumeIndependently()
         cancelStart?()
     }
 

@@ -17,7 +17,12 @@ extension [CheckedContinuation<Void, Never>] {
     func resumeOnGlobalQueue() {
         if isEmpty { return }
         // Those who change a value dispatch one block, however many listen.
-        awaitedTarget.async { map { continuation in { continuation.resume() } }.callIndependently() }
+        awaitedTarget.async { resumeIndependently() }
+    }
+
+    /// Resumes tasks, none behind another: the last one on the calling thread.
+    func resumeIndependently() {
+        map { continuation in { continuation.resume() } }.callIndependently()
     }
 }
 
