@@ -36,25 +36,26 @@ extension ChangeBroadcaster {
         lock.around {
             observer.hasChanged = false
             if observer.place != nil { return }
-            if isUnheard { whenListenedTo?(true) }
             observers.append(observer)
+            updateListening()
         }
     }
 
-    /// Removes an observer, if it is there.
+    /// An observer waits no more.
     func remove(_ observer: ChangeObserver) {
         lock.around {
-            if observer.place == nil { return }
             observers.remove(observer)
-            if isUnheard { whenListenedTo?(false) }
+            updateListening()
         }
     }
 
-    // Under the lock. Not inlined, as it is for few.
+    // Under the lock. Each is told once, and goes: thousands that have not looked again cost the next changes nothing.
+    // The storage hears that they have gone when they look, or wait no more. Not inlined, as it is for few.
     @usableFromInline
     @inline(never)
     func notifyObservers(_ delivery: inout Delivery) {
-        for case let observer? in observers.elements where !observer.hasChanged {
+        observers.removeAll { observer in
+            if observer.hasChanged { return }
             observer.hasChanged = true
             if let parker = observer.parker { delivery.parkers.append(parker) }
             if let continuation = observer.continuation.take() { delivery.waiting.append(continuation) }

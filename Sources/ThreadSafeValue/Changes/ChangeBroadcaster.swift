@@ -12,6 +12,7 @@ final class ChangeBroadcaster<Value> {
     /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`.
     // This and the rest are guarded by `lock`.
     var whenListenedTo: ((Bool) -> Void)?
+    private var isListenedTo = false
     @usableFromInline
     var listeners = ArrivalList<Listener>()
     @usableFromInline
@@ -107,15 +108,20 @@ extension ChangeBroadcaster {
 }
 
 extension ChangeBroadcaster {
-    /// Whether nobody is to be told of a change. Under the lock.
-    var isUnheard: Bool { listeners.isEmpty && observers.isEmpty }
+    /// Somebody has come or gone: tells the storage if that was the first or the last. Under the lock.
+    func updateListening() {
+        let isUnheard = listeners.isEmpty && observers.isEmpty
+        if isUnheard != isListenedTo { return }
+        isListenedTo = !isUnheard
+        whenListenedTo?(isListenedTo)
+    }
 
     /// Adds a listener. It gets every change that comes after this.
     func add(capacity: Int) -> Listener {
         let listener = Listener(capacity: capacity)
         lock.around {
-            if isUnheard { whenListenedTo?(true) }
             listeners.append(listener)
+            updateListening()
         }
         return listener
     }
@@ -127,9 +133,9 @@ extension ChangeBroadcaster {
         lock.lock()
         defer { lock.unlock() }
         if listener.isRemoved { return {} }
-        if isUnheard { whenListenedTo?(true) }
         let cancelStart = listener.cancelStart.take()
         listeners.append(listener)
+        updateListening()
         _ = listener.mailbox.put(value)
         let waiting = listener.waiting.drain()
         return {
@@ -169,7 +175,7 @@ extension ChangeBroadcaster {
         listener.isRemoved = true
         if isFirstTime {
             listeners.remove(listener)
-            if isUnheard { whenListenedTo?(false) }
+            updateListening()
         }
         if !keepsValues { swap(&mailbox, &listener.mailbox) }
         let (waiting, cancelStart) = (listener.waiting.drain(), listener.cancelStart.take())

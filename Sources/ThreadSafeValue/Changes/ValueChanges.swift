@@ -21,7 +21,8 @@
 /// keep the value alive.
 ///
 /// Every iterator gets every element. The first one has those since the sequence was made, a later one those since it
-/// was made itself. Copies of an iterator share its elements.
+/// was made itself. Copies of an iterator share its elements and its end: if the task of one is cancelled while it
+/// waits, all have come to theirs. So make an iterator for each task.
 public struct ValueChanges<Value: Sendable>: Sendable {
     let broadcaster: ChangeBroadcaster<Value>
     let buffering: Buffering

@@ -59,7 +59,7 @@ extension QueueSafeValueError: Equatable {
 }
 
 extension QueueSafeValueError: CustomStringConvertible {
-    /// A sentence for a person.
+    /// What has happened, for a person, and what to do if it is a mistake.
     public var description: String {
         switch self {
         case .valueContainerDeinited:
@@ -69,11 +69,19 @@ extension QueueSafeValueError: CustomStringConvertible {
         case .unexpected(let error):
             "The closure of the command threw an error: \(error)"
         case .reentrantCommand:
-            "The command waits for a value inside a command of the same value: it would wait for itself forever."
+            """
+            The command waits for a value inside a command of the same value: it would wait for itself forever. Use \
+            what the closure is given.
+            """
         case .circularWait:
-            "The command would wait forever: threads that use several values wait for each other in a circle."
+            """
+            The command would wait forever: threads that use several values wait for each other in a circle. Take the \
+            values in one order, or all at once with withLocked.
+            """
         case .completionDropped:
-            "The command was never completed: its done closure went away without being called."
+            """
+            The command was never completed: its done closure went away without being called. Call it on each way out.
+            """
         case .timedOut:
             "The command did not get its turn in the time that it was given."
         case .cancelled:

@@ -15,9 +15,10 @@ enum LockMistake {
         fatalError(
             """
             This thread takes a lock that it already holds\(name.isEmpty ? "" : ": \(name)"). It would wait for itself \
-            forever: use the closure's parameter there. Does an access come back to its own value, maybe on the right \
-            of a `?.` or in a condition that somebody waits for, or was the lock held across an `await`, and the \
-            thread runs another task meanwhile?
+            forever. Further down in its call stack is an access that is not over. Does what that calls come back to \
+            the value: its closure, the arguments of a method, the right side of a `?.`, a condition that somebody \
+            waits for, the `deinit` of what it lets go? Use the closure's parameter, or take what is needed before. Or \
+            was the lock held across an `await`, and the thread runs another task meanwhile?
             """
         )
     }

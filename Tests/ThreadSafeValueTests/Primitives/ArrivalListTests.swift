@@ -22,6 +22,13 @@ struct ArrivalListTests {
                 gone.append(model.remove(at: index))
                 list.remove(gone.last!)
             }
+            if step % 500 == 499, Bool.random(using: &random) {
+                var removed: [Guest] = []
+                list.removeAll { removed.append($0) }
+                #expect(removed.elementsEqual(model, by: ===), "TEST_SEED=\(random.seed)")
+                gone += model
+                model = []
+            }
             // One that has left already changes nothing.
             if let guest = gone.randomElement(using: &random) { list.remove(guest) }
             #expect(list.elements.compactMap { $0 }.elementsEqual(model, by: ===), "TEST_SEED=\(random.seed)")

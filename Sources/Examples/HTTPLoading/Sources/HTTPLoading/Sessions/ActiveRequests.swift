@@ -13,7 +13,8 @@ struct ActiveRequests: Sendable {
 
     subscript(identifier: Int) -> Request? {
         get { requests[identifier] }
-        nonmutating set { requests[identifier] = newValue }
+        // With `set`, a change in place would be two accesses.
+        nonmutating _modify { yield &requests[identifier] }
     }
 
     /// Each of them once.
