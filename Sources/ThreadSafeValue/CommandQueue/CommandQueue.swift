@@ -276,7 +276,8 @@ extension CommandQueueState {
     ) {
         for index in 0..<5 { unsafe word(index, of: state).storage.initialize(to: AtomicWord.zero) }
         unsafe PlatformLock.Storage.initialize(lock(state))
-        unsafe waiters(state).initialize(to: WaiterQueue(policy: policy, limit: limit))
+        let identity = UInt(bitPattern: state)
+        unsafe waiters(state).initialize(to: WaiterQueue(policy: policy, limit: limit, identity: identity))
         unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.policy).unsafelyUnwrapped).initialize(to: policy)
         unsafe UnsafeMutablePointer(mutating: state.pointer(to: \.owner).unsafelyUnwrapped).initialize(
             to: Owner(queue: owner)

@@ -46,11 +46,15 @@ enum ThreadWaiter {
         }
     }
 
+    /// The command of the calling thread, if that has ever waited.
+    static var known: PendingCommand? {
+        guard let waiter = unsafe pthread_getspecific(key) else { return nil }
+        return unsafe Unmanaged<PendingCommand>.fromOpaque(waiter).takeUnretainedValue()
+    }
+
     /// The command of the calling thread.
     static var current: PendingCommand {
-        if let waiter = unsafe pthread_getspecific(key) {
-            return unsafe Unmanaged<PendingCommand>.fromOpaque(waiter).takeUnretainedValue()
-        }
+        if let known { return known }
         // All that a wait needs is made now.
         _ = WaitGraph.shared
         let waiter = PendingCommand(of: Parker())

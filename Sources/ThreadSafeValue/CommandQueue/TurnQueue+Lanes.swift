@@ -127,7 +127,8 @@ extension TurnQueue {
     /// - Returns: The command to run, with the turn; `nil` if there is none, or if others are to be told first.
     private func takeTurn(for lane: Lane, block: UInt64, _ batch: inout Batch) -> Batch.Begun? {
         lookForTurn(spinning) { waiters, _, mayLookAgain in
-            guard waiters.arrive(lane, block: block, on: TurnWord.currentThread) else { return .some(nil) }
+            let parker = ThreadWaiter.known?.parker
+            guard waiters.arrive(lane, block: block, on: TurnWord.currentThread, parker) else { return .some(nil) }
             let calls = lane.completionCalls.drain()
             if !calls.isEmpty {
                 batch.tell { for call in calls { call.make() } }

@@ -45,6 +45,9 @@ package struct WaiterQueue {
     /// How many commands of target queues may wait.
     let limit: Int
 
+    /// What tells it from other lines.
+    let identity: UInt
+
     private(set) var threads = PriorityFIFO()
     /// The lanes that have commands and a place in line, by the first command of each.
     private var lanes = IndexedHeap<Lane>()
@@ -97,9 +100,10 @@ package struct WaiterQueue {
     /// To compare it without counting references.
     private var successorIdentity: UInt = 0
 
-    package init(policy: HandoffPolicy, limit: Int = .max) {
+    package init(policy: HandoffPolicy, limit: Int = .max, identity: UInt = 0) {
         self.policy = policy
         self.limit = limit
+        self.identity = identity
     }
 }
 
@@ -245,6 +249,7 @@ extension WaiterQueue {
     package mutating func remove(_ command: PendingCommand) {
         if let lane = command.lane { return remove(command, of: lane) }
         threads.remove(command)
+        if laneCommandCount > 0 { command.parker!.leaves(line: identity, at: now()) }
         lane(below: command)?.blockWaits(false)
     }
 
@@ -391,13 +396,19 @@ extension WaiterQueue {
 
     /// A block of a lane runs, for the first time or again.
     ///
+    /// - Parameters:
+    ///   - lane: The lane.
+    ///   - block: The number of the block.
+    ///   - thread: The thread that runs it.
+    ///   - parker: Where that thread waits, if it ever has. A block could not come while the thread stood in this line.
     /// - Returns: Whether it is the lane's block still.
-    package mutating func arrive(_ lane: Lane, block: UInt64, on thread: UInt64) -> Bool {
+    package mutating func arrive(_ lane: Lane, block: UInt64, on thread: UInt64, _ parker: Parker? = nil) -> Bool {
         guard lane.blockNumber == block else { return false }
         switch lane.block {
         case .present: lane.arriveAgain(on: thread)
         case .dispatched(let start):
             let time = now()
+            let start = max(start, parker?.timeOfLeaving(line: identity) ?? 0)
             lane.adapt(toBlockDispatchedAt: start, startedAt: time, latestGivenUpAt: latestGiveUp, policy)
             lane.arrive(at: time, on: thread)
         // It was given up.

@@ -12,16 +12,33 @@ public import Dispatch
 /// A wake that comes first is not lost: the next `park()` returns at once. A thread may be woken once too often, so
 /// whoever parks checks again what it waited for.
 @usableFromInline
-package final class Parker: Sendable {
+package final class Parker {
     private let semaphore = DispatchSemaphore(value: 0)
 
     /// The thread that made it.
     let thread = currentThreadIdentity()
 
+    /// The line for a turn that the thread has left last, and when. Changed under the lock of that line, while the
+    /// thread stands in it.
+    private var latestLine: (identity: UInt, leftAt: UInt64) = (0, 0)
+
     package init() {}
 }
 
+// See the members.
+extension Parker: @unchecked Sendable {}
+
 extension Parker {
+    /// The thread leaves a line, with the turn or without.
+    func leaves(line: UInt, at time: UInt64) {
+        latestLine = (line, time)
+    }
+
+    /// When the thread left a line, if it has left no other since; otherwise 0.
+    func timeOfLeaving(line: UInt) -> UInt64 {
+        latestLine.identity == line ? latestLine.leftAt : 0
+    }
+
     package func park() {
         semaphore.wait()
     }

@@ -62,8 +62,10 @@ struct UnfetchedValuesTests {
             let given = QueueSafeValue(value: 0)
             let isOver = Door()
             let value = QueueSafeValue(value: Element())
-            let changes = value.changes
+            let changes = value.changes(buffering: .newest(2))
             value.wait.lowestPriority.set(newValue: Element { given.wait.lowestPriority.set { $0 += 1 } })
+            // So that nothing but the buffer keeps that.
+            value.wait.lowestPriority.set(newValue: Element())
             let blocker = Blocker(given)
             switch command {
             case .withCompletion:

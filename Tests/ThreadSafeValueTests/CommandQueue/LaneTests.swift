@@ -452,6 +452,38 @@ struct LaneTests {
         for command in [command, thread] { waiters.remove(command) }
     }
 
+    @Test(
+        "A block that waited behind a thread which stood in line is not late by that",
+        arguments: [false, true]
+    )
+    func blockBehindThreadInLine(standsInAnotherThen isLate: Bool) throws {
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (10_000, 600_000_000_000)
+        var waiters = WaiterQueue(policy: policy, identity: 1)
+        var others = WaiterQueue(policy: policy, identity: 2)
+        let queue = DispatchQueue(label: "target")
+        let command = waiters.append(.medium, for: queue)
+        let other = others.append(.medium, for: queue)
+        let parker = Parker()
+        let thread = PendingCommand(of: parker)
+        waiters.append(thread)
+        let lane = try #require(waiters.choose().dispatch)
+        let begin = now()
+        while now() < begin + 100 * policy.keeping {}
+        waiters.remove(thread)
+        if isLate {
+            others.append(thread)
+            others.remove(thread)
+        }
+        // As if it had come in vain, as only that teaches a lane something which is overdue.
+        lane.missesTurn()
+        let arrives = waiters.arrive(lane, block: lane.blockNumber, on: thread.thread!, parker)
+        #expect(arrives)
+        #expect((lane.keeping(policy) >= 100 * policy.keeping) == isLate)
+        waiters.remove(command)
+        others.remove(other)
+    }
+
     @Test("A queue that was late is waited for longer the next time, and no other queue is")
     func lateQueue() throws {
         var policy = HandoffPolicy()

@@ -8,6 +8,8 @@ enum ThreadWaiter {
         world.current.waiter
     }
 
+    static var known: PendingCommand? { current }
+
     static var block: Lane? {
         get { world.current.waiter.block }
         set { world.current.waiter.block = newValue }

@@ -73,7 +73,13 @@ extension Monitor {
         sum = mix(sum, lane.submitters)
         switch lane.block {
         case .none: break
-        case .dispatched(let time): sum = mix(sum, mix(time, lane.latestReturn > time ? lane.latestReturn : 0))
+        case .dispatched(let time):
+            sum = mix(sum, mix(time, lane.latestReturn > time ? lane.latestReturn : 0))
+            let line = unsafe watched[value].storage!.withUnsafeMutablePointerToElements { UInt(bitPattern: $0) }
+            for thread in world.threads {
+                let left = thread.timeOfLeaving(line: line)
+                if left > time { sum = mix(sum, mix(UInt64(thread.index), left)) }
+            }
         case .present(let time, let thread): sum = mix(sum, mix(time, thread))
         }
         lane.commands.forEach { command in

@@ -97,6 +97,9 @@ extension VirtualThread {
 
     func isWaiting(with command: PendingCommand) -> Bool { ownWaiter === command }
 
+    /// When the thread left a line: see `Parker`.
+    func timeOfLeaving(line: UInt) -> UInt64 { ownWaiter?.parker?.timeOfLeaving(line: line) ?? 0 }
+
     /// A number of the form that the identity of a real thread has.
     var identity: UInt64 { 1 << 32 | UInt64(index) << 4 }
 
