@@ -86,16 +86,19 @@ struct CommandConditionTests {
             let waiter = RunningThread {
                 _ = value.wait.lowestPriority.set(when: { number in
                     tests.add(number)
-                    return number > 0
+                    return number > 1
                 }) { $0 += 1 }
             }
-            try poll("a first test") { tests.count == 1 }
-            for _ in 0..<100 { _ = value.wait.lowestPriority.get() }
-            value.wait.lowestPriority.set { $0 += 1 }
+            for count in 1...2 {
+                // Also when it has heard of a change.
+                try poll("a test") { tests.count == count }
+                for _ in 0..<100 { _ = value.wait.lowestPriority.get() }
+                value.wait.lowestPriority.set { $0 += 1 }
+            }
             waiter.join()
             return tests.entries
         }
-        #expect(tests == [0, 1])
+        #expect(tests == [0, 1, 2])
     }
 
     @Test func `Two that wait for what never comes do not keep each other busy`() throws {
