@@ -249,7 +249,9 @@ extension WaiterQueue {
     package mutating func remove(_ command: PendingCommand) {
         if let lane = command.lane { return remove(command, of: lane) }
         threads.remove(command)
-        if laneCommandCount > 0 { command.parker!.leaves(line: identity, at: now()) }
+        if laneCommandCount > 0 {
+            unsafe command.parker!.leaves(line: identity, whereItCameAt: command.arrival, at: now())
+        }
         lane(below: command)?.blockWaits(false)
     }
 
@@ -408,7 +410,7 @@ extension WaiterQueue {
         case .present: lane.arriveAgain(on: thread)
         case .dispatched(let start):
             let time = now()
-            let start = max(start, parker?.timeOfLeaving(line: identity) ?? 0)
+            let start = start + (parker?.timeInLine(identity, since: start) ?? 0)
             lane.adapt(toBlockDispatchedAt: start, startedAt: time, latestGivenUpAt: latestGiveUp, policy)
             lane.arrive(at: time, on: thread)
         // It was given up.

@@ -18,9 +18,9 @@ package final class Parker {
     /// The thread that made it.
     let thread = currentThreadIdentity()
 
-    /// The line for a turn that the thread has left last, and when. Changed under the lock of that line, while the
-    /// thread stands in it.
-    private var latestLine: (identity: UInt, leftAt: UInt64) = (0, 0)
+    /// The line for a turn that the thread has left last, and since when and until when it stood there. Changed under
+    /// the lock of that line, while the thread stands in it.
+    private var latestLine: (identity: UInt, arrival: UInt64, leaving: UInt64) = (0, 0, 0)
 
     package init() {}
 }
@@ -30,13 +30,14 @@ extension Parker: @unchecked Sendable {}
 
 extension Parker {
     /// The thread leaves a line, with the turn or without.
-    func leaves(line: UInt, at time: UInt64) {
-        latestLine = (line, time)
+    func leaves(line: UInt, whereItCameAt arrival: UInt64, at time: UInt64) {
+        latestLine = (line, arrival, time)
     }
 
-    /// When the thread left a line, if it has left no other since; otherwise 0.
-    func timeOfLeaving(line: UInt) -> UInt64 {
-        latestLine.identity == line ? latestLine.leftAt : 0
+    /// For how long after a time the thread stood in a line the last time, if it has left no other since.
+    func timeInLine(_ line: UInt, since start: UInt64) -> UInt64 {
+        let begin = max(start, latestLine.arrival)
+        return latestLine.identity == line && latestLine.leaving > begin ? latestLine.leaving - begin : 0
     }
 
     package func park() {

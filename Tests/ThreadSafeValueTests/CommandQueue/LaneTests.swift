@@ -452,11 +452,15 @@ struct LaneTests {
         for command in [command, thread] { waiters.remove(command) }
     }
 
+    enum Standing: CaseIterable {
+        case allTheTime, onlyAtLast, inAnotherLineAtLast
+    }
+
     @Test(
-        "A block that waited behind a thread which stood in line is not late by that",
-        arguments: [false, true]
+        "A block that waited behind a thread which stood in line is not late by that, and by no more than that",
+        arguments: Standing.allCases
     )
-    func blockBehindThreadInLine(standsInAnotherThen isLate: Bool) throws {
+    func blockBehindThreadInLine(standing: Standing) throws {
         var policy = HandoffPolicy()
         (policy.keeping, policy.keepingLimit) = (10_000, 600_000_000_000)
         var waiters = WaiterQueue(policy: policy, identity: 1)
@@ -466,12 +470,13 @@ struct LaneTests {
         let other = others.append(.medium, for: queue)
         let parker = Parker()
         let thread = PendingCommand(of: parker)
-        waiters.append(thread)
+        if standing != .onlyAtLast { waiters.append(thread) }
         let lane = try #require(waiters.choose().dispatch)
         let begin = now()
         while now() < begin + 100 * policy.keeping {}
+        if standing == .onlyAtLast { waiters.append(thread) }
         waiters.remove(thread)
-        if isLate {
+        if standing == .inAnotherLineAtLast {
             others.append(thread)
             others.remove(thread)
         }
@@ -479,7 +484,7 @@ struct LaneTests {
         lane.missesTurn()
         let arrives = waiters.arrive(lane, block: lane.blockNumber, on: thread.thread!, parker)
         #expect(arrives)
-        #expect((lane.keeping(policy) >= 100 * policy.keeping) == isLate)
+        #expect((lane.keeping(policy) < 100 * policy.keeping) == (standing == .allTheTime))
         waiters.remove(command)
         others.remove(other)
     }

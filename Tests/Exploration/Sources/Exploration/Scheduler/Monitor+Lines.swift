@@ -77,8 +77,8 @@ extension Monitor {
             sum = mix(sum, mix(time, lane.latestReturn > time ? lane.latestReturn : 0))
             let line = unsafe watched[value].storage!.withUnsafeMutablePointerToElements { UInt(bitPattern: $0) }
             for thread in world.threads {
-                let left = thread.timeOfLeaving(line: line)
-                if left > time { sum = mix(sum, mix(UInt64(thread.index), left)) }
+                let inLine = thread.timeInLine(line, since: time)
+                if inLine > 0 { sum = mix(sum, mix(UInt64(thread.index), inLine)) }
             }
         case .present(let time, let thread): sum = mix(sum, mix(time, thread))
         }

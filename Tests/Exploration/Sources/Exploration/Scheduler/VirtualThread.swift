@@ -97,8 +97,10 @@ extension VirtualThread {
 
     func isWaiting(with command: PendingCommand) -> Bool { ownWaiter === command }
 
-    /// When the thread left a line: see `Parker`.
-    func timeOfLeaving(line: UInt) -> UInt64 { ownWaiter?.parker?.timeOfLeaving(line: line) ?? 0 }
+    /// For how long it stood in a line: see `Parker`.
+    func timeInLine(_ line: UInt, since start: UInt64) -> UInt64 {
+        ownWaiter?.parker?.timeInLine(line, since: start) ?? 0
+    }
 
     /// A number of the form that the identity of a real thread has.
     var identity: UInt64 { 1 << 32 | UInt64(index) << 4 }
