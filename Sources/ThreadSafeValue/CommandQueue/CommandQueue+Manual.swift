@@ -115,9 +115,11 @@ extension CommandQueue {
         then tell: @escaping @Sendable (QueueSafeValueError?) -> Void
     ) {
         moveTurn(to: TurnWord.detached)
+        let call = target == nil ? nil : CompletionCall(tell)
         completion.closureReturned { failure in
-            if let target {
-                withTurnQueue { $0.giveTurnBack(afterChange: isChange, on: target) { tell(failure) } }
+            if var call, let target {
+                call.failure = failure
+                withTurnQueue { $0.giveTurnBack(afterChange: isChange, on: target, calling: call) }
             } else {
                 giveTurnBack(of: TurnWord.detached, afterChange: isChange)
             }

@@ -193,12 +193,7 @@ extension TurnQueue {
 
     /// Gives back the turn of a manual command, whose completion is called on its queue before the lane's next command
     /// begins.
-    func giveTurnBack(
-        afterChange isChange: Bool,
-        on target: DispatchQueue,
-        completion: @escaping @Sendable () -> Void
-    ) {
-        let call = CompletionCall(completion)
+    func giveTurnBack(afterChange isChange: Bool, on target: DispatchQueue, calling call: CompletionCall) {
         let delivery = delivery(ofChange: isChange)
         let isNextOfLane = update { waiters, effects in
             effects.nextHolder = 0

@@ -207,6 +207,44 @@ struct ManualCompletionTests {
         }
     }
 
+    private final class Note: Sendable {
+        private let whenItEnds: @Sendable () -> Void
+
+        init(_ whenItEnds: @escaping @Sendable () -> Void) {
+            self.whenItEnds = whenItEnds
+        }
+
+        deinit { whenItEnds() }
+    }
+
+    /// Its `deinit` may wait for what the queue that calls `done` does next.
+    @Test("What its completion has captured goes away on its queue, not where `done` is called, 1,000 times")
+    func completionGoesAway() throws {
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let (queue, another) = (DispatchQueue(label: "target"), DispatchQueue(label: "another"))
+            let key = DispatchSpecificKey<Bool>()
+            queue.setSpecific(key: key, value: true)
+            let ends = Log<Bool>()
+            func submit() {
+                let note = Note { ends.add(DispatchQueue.getSpecific(key: key) == true) }
+                value.async(performIn: queue).lowestPriority.set { _, done in
+                    another.async { done() }
+                } completion: { _ in
+                    withExtendedLifetime(note) {}
+                }
+            }
+            for round in 1...1_000 {
+                // The calling thread has let go of it when the command begins.
+                queue.suspend()
+                submit()
+                queue.resume()
+                try poll("it has gone away") { ends.count == round }
+            }
+            #expect(ends.entries.allSatisfy { $0 })
+        }
+    }
+
     @Test("A closure that calls `done` and throws answers with its error, on a thread and on a queue")
     func endsWithTheError() {
         let value = QueueSafeValue(value: 0)
