@@ -32,11 +32,22 @@ public struct ValueChanges<Value: Sendable>: Sendable {
     /// Adds a listener, now or soon, so that it begins with the value as it is then.
     typealias Start = @Sendable (ChangeBroadcaster<Value>.Listener) -> Void
 
-    init(of broadcaster: ChangeBroadcaster<Value>, buffering: Buffering, start: Start? = nil) {
+    /// - Parameters:
+    ///   - broadcaster: Hands it the changes.
+    ///   - buffering: How many values to keep for a loop that is busy.
+    ///   - start: Adds the listeners of later iterators, if they begin with the value as it is.
+    ///   - startFirst: Adds that of the first one, at once.
+    init(
+        of broadcaster: ChangeBroadcaster<Value>,
+        buffering: Buffering,
+        start: Start? = nil,
+        startFirst: ((ChangeBroadcaster<Value>.Listener) -> Void)? = nil
+    ) {
         self.broadcaster = broadcaster
         self.buffering = buffering
         self.start = start
-        first = FirstSubscription(ChangeSubscription(to: broadcaster, buffering: buffering, start: start))
+        let subscription = ChangeSubscription(to: broadcaster, buffering: buffering, start: startFirst ?? start)
+        first = FirstSubscription(subscription)
     }
 
     /// How many values are kept for a loop that is busy.
@@ -119,7 +130,7 @@ final class ChangeSubscription<Value: Sendable> {
     init(
         to broadcaster: ChangeBroadcaster<Value>,
         buffering: ValueChanges<Value>.Buffering,
-        start: ValueChanges<Value>.Start?
+        start: ((ChangeBroadcaster<Value>.Listener) -> Void)?
     ) {
         self.broadcaster = broadcaster
         guard let start else {

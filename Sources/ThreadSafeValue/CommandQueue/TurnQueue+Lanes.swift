@@ -50,7 +50,8 @@ extension TurnQueue {
             append(&waiters, submitter)
             // With a grant the front is as it was, and so is the successor.
             effects.changesNothing = waiters.hasGrant
-            if waiters.submitters & submitter != submitter { setSubmitters(waiters.submitters | submitter, &waiters) }
+            waiters.submitters |= submitter
+            publishSubmitters(of: waiters)
             return true
         }
         if !isAccepted { return .failure(.commandQueueFull) }

@@ -144,16 +144,17 @@ extension TurnQueue {
             let (next, deadline) = waiters.summary(holder: holder)
             let isNewDeadline = bargingDeadline.load() != deadline.bits
             if isNewDeadline { bargingDeadline.store(deadline.bits) }
-            if waiters.laneCommandCount == 0, waiters.submitters != 0 { setSubmitters(0, &waiters) }
+            // Commands of lanes without a place in line go before nobody.
+            if !waiters.hasLaneInLine { waiters.submitters = 0 }
+            publishSubmitters(of: waiters)
             // Who acquires the word sees the deadline that belongs to it, or a later one.
             if next == seen, !isNewDeadline { return }
             if word.exchange(seen.bits, for: next.bits) { return }
         }
     }
 
-    func setSubmitters(_ bits: UInt64, _ waiters: inout WaiterQueue) {
-        waiters.submitters = bits
-        submitters.store(bits)
+    func publishSubmitters(of waiters: borrowing WaiterQueue) {
+        if submitters.load() != waiters.submitters { submitters.store(waiters.submitters) }
     }
 
     /// Takes a free turn for the command that is next. Take it out of the line then.

@@ -177,6 +177,9 @@ extension WaiterQueue {
     /// How many commands wait in line.
     package var count: Int { threads.count + laneCommandCount }
 
+    /// Whether a lane has commands and a place in line.
+    var hasLaneInLine: Bool { !lanes.elements.isEmpty }
+
     /// Whether no other command for a target queue may wait.
     mutating func isFull() -> Bool {
         if laneCommandCount >= limit { revokeGrant() }
@@ -417,6 +420,8 @@ extension WaiterQueue {
         case .none: lane.arrive(at: now(), on: thread)
         }
         updatePlace(of: lane)
+        // It may have its place again, of which nobody took account.
+        if !lane.isEmpty { submitters |= lane.submitters }
         return true
     }
 

@@ -51,6 +51,9 @@ extension QueueSafeContainer where Value: Sendable {
         return ValueChanges(of: listeners, buffering: buffering) { listener in
             guard let queue = reference.queue else { return listeners.remove(listener) }
             CommandQueue<Value>(of: queue).start(listener)
+        } startFirst: { listener in
+            // Without the reference: see `QueueReference.queue`.
+            queue.start(listener)
         }
     }
 }
