@@ -18,9 +18,9 @@ package final class Parker {
     /// The thread that made it.
     let thread = currentThreadIdentity()
 
-    /// The line for a turn that the thread has left last, and since when and until when it stood there. Changed under
-    /// the lock of that line, while the thread stands in it.
-    private var latestLine: (identity: UInt, arrival: UInt64, leaving: UInt64) = (0, 0, 0)
+    /// How long the thread stands in the line for a turn that it has left last. Changed under the lock of that line,
+    /// while the thread stands in it.
+    private var timeInLine: TimeInLine?
 
     package init() {}
 }
@@ -31,13 +31,13 @@ extension Parker: @unchecked Sendable {}
 extension Parker {
     /// The thread leaves a line, with the turn or without.
     func leaves(line: UInt, whereItCameAt arrival: UInt64, at time: UInt64) {
-        latestLine = (line, arrival, time)
+        if timeInLine?.line != line { timeInLine = TimeInLine(line: line, arrival: arrival) }
+        timeInLine!.add(from: arrival, to: time)
     }
 
-    /// For how long after a time the thread stood in a line the last time, if it has left no other since.
+    /// For how long the thread has stood in a line since a time; 0 if it has left another one meanwhile.
     func timeInLine(_ line: UInt, since start: UInt64) -> UInt64 {
-        let begin = max(start, latestLine.arrival)
-        return latestLine.identity == line && latestLine.leaving > begin ? latestLine.leaving - begin : 0
+        if let timeInLine, timeInLine.line == line { timeInLine.nanoseconds(since: start) } else { 0 }
     }
 
     package func park() {

@@ -453,7 +453,7 @@ struct LaneTests {
     }
 
     enum Standing: CaseIterable {
-        case allTheTime, onlyAtLast, inAnotherLineAtLast
+        case allTheTime, allTheTimeAndAgain, onlyAtLast, atFirstAndAtLast, inAnotherLineAtLast
     }
 
     @Test(
@@ -472,9 +472,11 @@ struct LaneTests {
         let thread = PendingCommand(of: parker)
         if standing != .onlyAtLast { waiters.append(thread) }
         let lane = try #require(waiters.choose().dispatch)
+        if standing == .atFirstAndAtLast { waiters.remove(thread) }
         let begin = now()
         while now() < begin + 100 * policy.keeping {}
-        if standing == .onlyAtLast { waiters.append(thread) }
+        if standing == .allTheTimeAndAgain { waiters.remove(thread) }
+        if ![.allTheTime, .inAnotherLineAtLast].contains(standing) { waiters.append(thread) }
         waiters.remove(thread)
         if standing == .inAnotherLineAtLast {
             others.append(thread)
@@ -484,7 +486,8 @@ struct LaneTests {
         lane.missesTurn()
         let arrives = waiters.arrive(lane, block: lane.blockNumber, on: thread.thread!, parker)
         #expect(arrives)
-        #expect((lane.keeping(policy) < 100 * policy.keeping) == (standing == .allTheTime))
+        let isInTime = [.allTheTime, .allTheTimeAndAgain].contains(standing)
+        #expect((lane.keeping(policy) < 100 * policy.keeping) == isInTime)
         waiters.remove(command)
         others.remove(other)
     }
