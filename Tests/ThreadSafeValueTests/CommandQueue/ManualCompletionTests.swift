@@ -226,19 +226,20 @@ struct ManualCompletionTests {
             let key = DispatchSpecificKey<Bool>()
             queue.setSpecific(key: key, value: true)
             let ends = Log<Bool>()
+            let submitted = DispatchSemaphore(value: 0)
             func submit() {
                 let note = Note { ends.add(DispatchQueue.getSpecific(key: key) == true) }
                 value.async(performIn: queue).lowestPriority.set { _, done in
+                    // The calling thread has let go of the note.
+                    submitted.wait()
                     another.async { done() }
                 } completion: { _ in
                     withExtendedLifetime(note) {}
                 }
             }
             for round in 1...1_000 {
-                // The calling thread has let go of it when the command begins.
-                queue.suspend()
                 submit()
-                queue.resume()
+                submitted.signal()
                 try poll("it has gone away") { ends.count == round }
             }
             #expect(ends.entries.allSatisfy { $0 })
