@@ -454,6 +454,7 @@ struct LaneTests {
 
     enum Standing: CaseIterable {
         case allTheTime, allTheTimeAndAgain, onlyAtLast, atFirstAndAtLast, inAnotherLineAtLast
+        case inAnotherLineAllTheTime
     }
 
     @Test(
@@ -470,17 +471,29 @@ struct LaneTests {
         let other = others.append(.medium, for: queue)
         let parker = Parker()
         let thread = PendingCommand(of: parker)
-        if standing != .onlyAtLast { waiters.append(thread) }
+        if standing == .inAnotherLineAllTheTime {
+            others.append(thread)
+        } else if standing != .onlyAtLast {
+            waiters.append(thread)
+        }
         let lane = try #require(waiters.choose().dispatch)
         if standing == .atFirstAndAtLast { waiters.remove(thread) }
         let begin = now()
         while now() < begin + 100 * policy.keeping {}
-        if standing == .allTheTimeAndAgain { waiters.remove(thread) }
-        if ![.allTheTime, .inAnotherLineAtLast].contains(standing) { waiters.append(thread) }
-        waiters.remove(thread)
-        if standing == .inAnotherLineAtLast {
+        switch standing {
+        case .allTheTime: waiters.remove(thread)
+        case .allTheTimeAndAgain:
+            waiters.remove(thread)
+            waiters.append(thread)
+            waiters.remove(thread)
+        case .onlyAtLast, .atFirstAndAtLast:
+            waiters.append(thread)
+            waiters.remove(thread)
+        case .inAnotherLineAtLast:
+            waiters.remove(thread)
             others.append(thread)
             others.remove(thread)
+        case .inAnotherLineAllTheTime: others.remove(thread)
         }
         // As if it had come in vain, as only that teaches a lane something which is overdue.
         lane.missesTurn()
