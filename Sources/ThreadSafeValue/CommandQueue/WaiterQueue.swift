@@ -413,7 +413,8 @@ extension WaiterQueue {
         case .present: lane.arriveAgain(on: thread)
         case .dispatched(let start):
             let time = now()
-            let start = start + (parker?.timeInLine(identity, since: start) ?? 0)
+            // Arrivals may be later than the clock.
+            let start = min(time, start + (parker?.timeInLine(identity, since: start) ?? 0))
             lane.adapt(toBlockDispatchedAt: start, startedAt: time, latestGivenUpAt: latestGiveUp, policy)
             lane.arrive(at: time, on: thread)
         // It was given up.
