@@ -55,7 +55,7 @@ struct AwaitedCircleTests {
             try inTime {
                 let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
                 let (answers, end) = (Log<Answer>(), Door())
-                Task {
+                OwnThreads.run {
                     await first.async.lowestPriority.set { number in
                         await Task.yield()
                         let blocker = Blocker(second)
@@ -150,7 +150,7 @@ struct AwaitedCircleTests {
             try inTime {
                 let (first, second) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
                 let (answers, end) = (Log<Answer>(), Door())
-                Task {
+                OwnThreads.run {
                     await first.async.lowestPriority.set { number in
                         let commands = second.async(timeout: timeout).lowestPriority
                         let command =

@@ -185,7 +185,7 @@ struct AwaitedBodyTests {
                         group.addTask {
                             await inner.async.lowestPriority.set { number in
                                 number += 1
-                                tasks.append(Task { await startOthers(outer, answers) })
+                                tasks.append(OwnThreads.run { await startOthers(outer, answers) })
                                 await Task.yield()
                             }
                         }
@@ -203,7 +203,7 @@ struct AwaitedBodyTests {
     ) async {
         try? await Task.sleep(nanoseconds: 1_000_000)
         let tasks = (0..<20).map { _ in
-            Task {
+            OwnThreads.run {
                 let isSuccess = (try? await value.async.lowestPriority.set { $0 += 1 }.get()) != nil
                 if isSuccess { answers.successes += 1 } else { answers.failures += 1 }
             }

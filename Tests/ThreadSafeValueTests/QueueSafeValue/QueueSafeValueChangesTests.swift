@@ -120,7 +120,7 @@ struct QueueSafeValueChangesTests {
             }
         }
         try await onThreadOfItsOwn {
-            try poll(seconds: 60, "both hear of all changes") { heard.wrappedValue == 20_000 }
+            try poll("both hear of all changes") { heard.wrappedValue == 20_000 }
         }
         withExtendedLifetime(values) {}
     }

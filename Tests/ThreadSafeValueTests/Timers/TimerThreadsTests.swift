@@ -112,7 +112,7 @@ struct TimerThreadsTests {
             other.async(performIn: queue).highestPriority.set { $0 += 1 }
             let answer = other.wait(timeout: .seconds(20)).lowestPriority.get()
             let (awaited, isTold) = (Log<Result<Int, QueueSafeValueError>>(), Door())
-            Task {
+            OwnThreads.run {
                 awaited.add(await suspended().async(timeout: .milliseconds(1)).lowestPriority.get())
                 isTold.open()
             }

@@ -10,6 +10,7 @@ private let usage = """
     Exploration --whole                  the same without bounds, which takes many minutes
     Exploration --random COUNT [SEED]    random schedules of random scenarios
     Exploration --only NAME              one scenario exhaustively
+    Exploration --part I/N               every Nth scenario, from the one with index I, for N processes side by side
     Exploration --preemptions N          with at most N preemptions
     Exploration --seed SEED              one random schedule again, step by step
     Exploration --replay 'NAME:CHOICES'  one schedule of a scenario again, step by step
@@ -21,6 +22,7 @@ private func run(_ arguments: [String]) -> Bool {
     var only: String?
     var preemptions: Int?
     var isWhole = false
+    var part = (index: 0, count: 1)
     while let option = rest.popFirst() {
         if option == "--whole" {
             isWhole = true
@@ -42,17 +44,23 @@ private func run(_ arguments: [String]) -> Bool {
             return world.failure == nil
         case "--only": only = argument
         case "--preemptions": preemptions = Int(argument)
+        case "--part":
+            let numbers = argument.split(separator: "/").compactMap { Int($0) }
+            guard numbers.count == 2, (0..<numbers[1]).contains(numbers[0]) else { break }
+            part = (numbers[0], numbers[1])
         default:
             print(usage)
             return false
         }
     }
-    for scenario in Scenario.all where only == nil || scenario.name == only {
+    let scenarios = Scenario.all.enumerated().compactMap { index, scenario in
+        index % part.count == part.index && (only == nil || scenario.name == only) ? scenario : nil
+    }
+    for scenario in scenarios {
         let bound = isWhole ? nil : preemptions ?? scenario.preemptions
         guard explorer.explore(scenario, preemptions: bound) else { return false }
     }
-    let scenarios = Scenario.all.count { only == nil || $0.name == only }
-    print("\(scenarios) scenarios, \(explorer.states) states, \(explorer.schedules) schedules")
+    print("\(scenarios.count) scenarios, \(explorer.states) states, \(explorer.schedules) schedules")
     return true
 }
 
