@@ -76,7 +76,7 @@ package struct WaiterQueue {
     package private(set) var laneCommandCount = 0
 
     /// Whose commands these are: see `CommandQueueState.submitters`.
-    var submitters: UInt64 = 0
+    package var submitters: UInt64 = 0
 
     /// How many calls of `suspend` no `resume` has answered yet. While there are any, there is no successor.
     package var suspensions = 0

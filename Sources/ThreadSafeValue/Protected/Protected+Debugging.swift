@@ -4,14 +4,19 @@
 
 extension Protected: CustomDebugStringConvertible {
     /// A description of a copy of the value, or a word that it is locked; never waits.
+    ///
+    /// Where the value leads back to the handle, it says `Protected(…)`.
     public var debugDescription: String {
-        guard let value = copyIfFree() else { return "Protected(locked)" }
-        return "Protected(\(String(reflecting: value)))"
+        HandleDescription.text("Protected", of: storage) {
+            copyIfFree().map { String(reflecting: $0) } ?? "locked"
+        }
     }
 }
 
 extension Protected: CustomReflectable {
     /// A mirror of a copy of the value, or of a word that it is locked, for `dump` and debuggers; never waits.
+    ///
+    /// A value that leads back to the handle has a mirror without end, which `dump` follows until the stack overflows.
     public var customMirror: Mirror {
         guard let value = copyIfFree() else {
             return Mirror(self, children: ["value": "locked"], displayStyle: .struct)

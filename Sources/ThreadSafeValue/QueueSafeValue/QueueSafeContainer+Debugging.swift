@@ -6,22 +6,37 @@
 // in use.
 
 extension QueueSafeContainer {
-    /// A mirror of a copy of the value, or of a word that it is in use, by a command or as it is suspended; never
+    /// A description of a copy of the value, or a word that it is in use, by a command or as it is suspended; never
     /// waits.
+    ///
+    /// Where the value leads back to the handle, it says `QueueSafeValue(…)`.
+    public var debugDescription: String {
+        HandleDescription.text(String("\(Self.self)".prefix { $0 != "<" }), of: queue.storage) {
+            copyIfFree().map { String(reflecting: $0) } ?? "in use"
+        }
+    }
+
+    /// A mirror of a copy of the value, or of a word that it is in use; never waits.
+    ///
+    /// A value that leads back to the handle has a mirror without end, which `dump` follows until the stack overflows.
     public var customMirror: Mirror {
-        let queue = queue
-        guard case .taken = queue.tryToTakeTurn(.lowest, .none) else {
+        guard let value = copyIfFree() else {
             return Mirror(self, children: ["value": "in use"], displayStyle: .struct)
         }
-        let copy = unsafe queue.value.pointee
-        queue.giveTurnBack(of: TurnWord.currentThread, afterChange: false)
-        return Mirror(self, children: ["value": copy], displayStyle: .struct)
+        return Mirror(self, children: ["value": value], displayStyle: .struct)
+    }
+
+    private func copyIfFree() -> Value? {
+        let queue = queue
+        guard case .taken = queue.tryToTakeTurn(.lowest, .none) else { return nil }
+        defer { queue.giveTurnBack(of: TurnWord.currentThread, afterChange: false) }
+        return unsafe queue.value.pointee
     }
 }
 
-extension QueueSafeValue: CustomReflectable {}
-extension QueueSafeSyncedValue: CustomReflectable {}
-extension QueueSafeAsyncedValue: CustomReflectable {}
+extension QueueSafeValue: CustomReflectable, CustomDebugStringConvertible {}
+extension QueueSafeSyncedValue: CustomReflectable, CustomDebugStringConvertible {}
+extension QueueSafeAsyncedValue: CustomReflectable, CustomDebugStringConvertible {}
 
 extension SubmittedCommand: CustomReflectable {
     /// A mirror of nothing: its parts are guarded by locks, and its answer may be on its way.

@@ -13,9 +13,10 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// The turns are taken one after the other, in one order everywhere, so threads that name the same values in any order
-/// are in no circle. If one is not to be had, those that were taken are given back, and the closure is not called. A
-/// value that is named twice is waited for inside its own command: ``QueueSafeValueError/reentrantCommand``.
+/// The turns are taken one after the other, in one order everywhere, so calls that name the same values in any order
+/// are in no circle; with commands that are nested by hand they may be. If one is not to be had, those that were taken
+/// are given back, and the closure is not called. A value that is named twice is waited for inside its own command:
+/// ``QueueSafeValueError/reentrantCommand``.
 ///
 /// - Parameters:
 ///   - first: A queue-safe value.

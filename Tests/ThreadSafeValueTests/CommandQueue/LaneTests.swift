@@ -407,6 +407,22 @@ struct LaneTests {
         for command in [command, thread] { waiters.remove(command) }
     }
 
+    /// While no lane has a place in line, nobody is known to have a command in one.
+    @Test("When a lane has its place again, who has submitted its commands is known again")
+    func submittersAreKnownAgain() throws {
+        var waiters = WaiterQueue(policy: .impatient)
+        let command = waiters.append(.medium, for: DispatchQueue(label: "target"), by: 6)
+        let thread = PendingCommand(of: Parker())
+        waiters.append(thread)
+        let lane = try #require(waiters.choose().dispatch)
+        _ = waiters.choose()
+        #expect(waiters.front === thread)
+        waiters.submitters = 0
+        let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
+        #expect(arrives && waiters.front === command && waiters.submitters == 6)
+        for command in [command, thread] { waiters.remove(command) }
+    }
+
     @Test("A queue whose block came in vain is not taken for one that is in time, when the next one comes")
     func blockInVain() throws {
         var policy = HandoffPolicy()

@@ -7,6 +7,12 @@ import ThreadSafeValue
 
 @Suite("Descriptions and reflection of protected values")
 struct ProtectedReflectionTests {
+    struct Node: Sendable {
+        var name: String
+        var parent: Protected<Node>?
+        var children: [Protected<Node>] = []
+    }
+
     @Test("The description shows the value")
     func describes() {
         #expect(Protected(5).debugDescription == "Protected(5)")
@@ -50,6 +56,21 @@ struct ProtectedReflectionTests {
         #expect("\(number)" == "Protected(200)")
         #expect("\(number.wrappedValue)" == "200")
         #expect(number.description == "200")
+    }
+
+    @Test("The description of a value that leads back to its handle ends where the circle closes")
+    func describesCircle() {
+        let (root, child) = (Protected(Node(name: "root")), Protected(Node(name: "child")))
+        child.parent = root
+        root.children = [child, child]
+        func text(_ name: String, _ parent: String, _ children: [String]) -> String {
+            let (type, children) = (String(reflecting: Node.self), children.joined(separator: ", "))
+            return "Protected(\(type)(name: \"\(name)\", parent: \(parent), children: [\(children)]))"
+        }
+        let childText = text("child", "Optional(Protected(…))", [])
+        #expect("\(root)" == text("root", "nil", [childText, childText]))
+        #expect("\(Protected(root))".hasPrefix("Protected(Protected("))
+        (child.parent, root.children) = (nil, [])
     }
 
     @Test("A dump of a handle shows a copy of the value")

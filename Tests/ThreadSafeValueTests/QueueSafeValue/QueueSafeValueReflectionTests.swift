@@ -8,6 +8,10 @@ import ThreadSafeValue
 
 @Suite("Reflection of queue-safe values")
 struct QueueSafeValueReflectionTests {
+    struct Node: Sendable {
+        let siblings: QueueSafeValue<[Node]>
+    }
+
     @Test("A copy of the value, or that it is in use; also of what stands in other values")
     func shown() {
         let value = QueueSafeValue(value: ["a"])
@@ -22,6 +26,22 @@ struct QueueSafeValueReflectionTests {
         #expect(!text(value.wait.lowestPriority).contains("\"a\""))
         #expect(!text(value.async(performIn: .main)).contains("\"a\""))
         #expect(value.wait.lowestPriority.get() == .success(["a"]))
+    }
+
+    @Test("The description shows a copy of the value, or that it is in use, and ends where the value leads back to it")
+    func described() {
+        #expect("\(QueueSafeValue(value: ["a"]))" == #"QueueSafeValue(["a"])"#)
+        #expect("\(QueueSafeSyncedValue(value: 7))" == "QueueSafeSyncedValue(7)")
+        #expect("\([QueueSafeAsyncedValue(value: 8, queue: .main)])" == "[QueueSafeAsyncedValue(8)]")
+        let value = QueueSafeValue(value: 0)
+        #expect(value.wait.lowestPriority.map { _ in "\(value)" } == .success("QueueSafeValue(in use)"))
+        value.suspend()
+        #expect("\(value)" == "QueueSafeValue(in use)")
+        value.resume()
+        let nodes = QueueSafeValue(value: [Node]())
+        nodes.wait.lowestPriority.set(newValue: [Node(siblings: nodes)])
+        #expect("\(nodes)" == "QueueSafeValue([\(String(reflecting: Node.self))(siblings: QueueSafeValue(…))])")
+        nodes.wait.lowestPriority.set(newValue: [])
     }
 
     /// The queue lets go of a command's lane, and more, while the handle is there.
