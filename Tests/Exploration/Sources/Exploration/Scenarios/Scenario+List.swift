@@ -570,6 +570,7 @@ extension Scenario {
             Scenario(
                 "a manual async that another thread completes",
                 queues: [1],
+                preemptions: 4,
                 threads: [[.async(.lowest, 0, .left, .closure)], [.complete(.calling)], [.wait(.highest)]]
             ),
             Scenario(
