@@ -12,7 +12,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "CAtomicWord"),
-        .target(name: "ThreadSafeValue", dependencies: ["CAtomicWord"]),
+        .target(name: "CThread"),
+        .target(name: "ThreadSafeValue", dependencies: ["CAtomicWord", "CThread"]),
         .executableTarget(
             name: "WordCount",
             dependencies: ["ThreadSafeValue"],
@@ -26,8 +27,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The C target is a header only and takes no Swift settings.
-for target in package.targets where target.name != "CAtomicWord" {
+// The C targets take no Swift settings.
+for target in package.targets where !["CAtomicWord", "CThread"].contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

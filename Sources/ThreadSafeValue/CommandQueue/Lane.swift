@@ -223,6 +223,9 @@ extension Lane {
         }
     }
 
+    /// How many of the granted commands the block has begun.
+    var begunCount: Int { granted - grant.count }
+
     /// Revokes the grant. The commands that the block has begun leave the lane, and are kept alive by the block.
     ///
     /// - Returns: How many these were.

@@ -46,7 +46,7 @@ extension TurnQueue {
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let submitter = Submitter.currentBits
         let isAccepted = update(revokesGrant: false) { waiters, effects in
-            if !evenIfFull, waiters.isFull() { return false }
+            if !evenIfFull, waiters.isFull { return false }
             append(&waiters, submitter)
             // With a grant the front is as it was, and so is the successor.
             effects.changesNothing = waiters.hasGrant

@@ -180,10 +180,12 @@ extension WaiterQueue {
     /// Whether a lane has commands and a place in line.
     var hasLaneInLine: Bool { !lanes.elements.isEmpty }
 
-    /// Whether no other command for a target queue may wait.
-    mutating func isFull() -> Bool {
-        if laneCommandCount >= limit { revokeGrant() }
-        return laneCommandCount >= limit
+    /// Whether no other command for a target queue may wait. What a block has begun is in its lane, and waits no more.
+    ///
+    /// To revoke the grant would slow the block down with each command that is refused.
+    var isFull: Bool {
+        guard laneCommandCount >= limit else { return false }
+        return laneCommandCount - (grantee?.begunCount ?? 0) >= limit
     }
 
     /// Whether a lane that has run so many commands in one go may run another.

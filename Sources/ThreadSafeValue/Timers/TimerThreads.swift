@@ -2,15 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Bionic)
-import Bionic
-#endif
+import CThread
 
 #if canImport(ObjectiveC)
 import ObjectiveC
@@ -194,7 +186,8 @@ extension TimerThreads.State {
     }
 }
 
-/// Runs `body` on a new thread, which leaves nothing behind when it ends.
+/// Runs `body` on a new thread, which leaves nothing behind when it ends. Others than the caller need it, so it does not
+/// inherit its system priority, nor the cores that it is pinned to.
 ///
 /// - Returns: 0, or the code with which the system refused.
 private func startThread(_ body: @escaping @Sendable () -> Void) -> CInt {
@@ -202,30 +195,15 @@ private func startThread(_ body: @escaping @Sendable () -> Void) -> CInt {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
-    #if canImport(Darwin)
-    var thread: pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
     let start = unsafe Unmanaged.passRetained(Start(body))
-    let code = unsafe pthread_create(
-        &thread,
-        nil,
+    let code = unsafe CThreadStart(
         { argument in
-            let argument: UnsafeMutableRawPointer? = unsafe argument
+            unsafe CThreadBecomeNormal("ThreadSafeValue")
             unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
             return nil
         },
         start.toOpaque()
     )
-    guard code == 0 else {
-        unsafe start.release()
-        return code
-    }
-    #if canImport(Darwin)
-    unsafe pthread_detach(thread!)
-    #else
-    pthread_detach(thread)
-    #endif
-    return 0
+    if code != 0 { unsafe start.release() }
+    return code
 }

@@ -150,6 +150,45 @@ struct TimerThreadsTests {
         }
     }
 
+    /// Others need the threads when that one works on, or has ended. Here it is nice, has no normal policy, and is
+    /// pinned to one core.
+    @Test("The threads of the timers do not inherit the system priority and the cores of who starts them")
+    func inheritsNothing() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            let batchPolicy: CInt = 3
+            let main = try SchedulingOfThread("self")
+            let (starts, mayBeNormal) = (Log<SchedulingOfThread>(), Log<Bool>())
+            let thread = RunningThread {
+                var core: UInt = 1
+                while unsafe sched_setaffinity(0, 8, &core) != 0 { core <<= 1 }
+                var priority = sched_param(sched_priority: 0)
+                unsafe sched_setscheduler(0, batchPolicy, &priority)
+                setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
+                let (value, queue) = (QueueSafeValue(value: 1), DispatchQueue(label: "suspended"))
+                queue.suspend()
+                value.async(performIn: queue).highestPriority.set { $0 += 1 }
+                _ = value.wait.lowestPriority.get()
+                queue.resume()
+                if let own = try? SchedulingOfThread("thread-self") { starts.add(own) }
+                mayBeNormal.add(setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, main.niceness) == 0)
+            }
+            thread.join()
+            let timers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+                .filter { $0 != "\(getpid())" }.map { try SchedulingOfThread("self/task/\($0)") }
+                .filter { $0.name == "ThreadSafeValue" }
+            precondition(timers.count == 1, "\(timers)")
+            for timer in timers {
+                let niceness = mayBeNormal.entries == [true] ? main.niceness : 5
+                precondition(timer.cores == main.cores, "\(timer)")
+                precondition(timer.policy == main.policy, "\(timer)")
+                precondition(timer.niceness == niceness, "\(timer)")
+            }
+            let start = starts.entries[0]
+            precondition(start.niceness == 5 && start.policy == batchPolicy, "\(start)")
+        }
+    }
+
     /// A thread that is neither joined nor detached keeps its stack, of 8 MB of addresses, when it has ended.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test("Threads that tell, and are not needed any more, end and leave nothing behind")
@@ -246,3 +285,28 @@ struct TimerThreadsTests {
 private struct Nobody: TimerTarget {
     func timerFired() {}
 }
+
+#if os(Linux) && canImport(Glibc)
+/// What the system says of a thread of this process.
+private struct SchedulingOfThread {
+    let name: String
+    let niceness: CInt
+    let policy: CInt
+    let cores: String
+
+    init(_ thread: String) throws {
+        let stat = try String(contentsOfFile: "/proc/\(thread)/stat", encoding: .utf8)
+        // Behind the name, which may have spaces, from the third field on.
+        let fields = stat.split(separator: ")").last!.split(separator: " ")
+        (niceness, policy) = (CInt(fields[16])!, CInt(fields[38])!)
+        let status = try String(contentsOfFile: "/proc/\(thread)/status", encoding: .utf8)
+        func line(_ key: String) -> String {
+            status.split(separator: "\n").first { $0.hasPrefix(key) }!.split(separator: "\t").last.map(String.init)!
+        }
+        (name, cores) = (line("Name:"), line("Cpus_allowed_list:"))
+    }
+}
+
+@_silgen_name("sched_setaffinity")
+private func sched_setaffinity(_ thread: pid_t, _ size: Int, _ cores: UnsafePointer<UInt>) -> CInt
+#endif
