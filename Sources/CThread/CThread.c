@@ -8,49 +8,58 @@
 #if defined(__linux__)
 #include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-// The system knows a thread by its number, and the main thread by that of the process.
+// A new thread inherits policy, cores and niceness. They are set only where they differ: a sandbox may end a process that
+// sets any of them. The system knows a thread by its number, and the main thread by that of the process.
 
-static void runOnCoresOfMainThread(pthread_t thread) {
-    cpu_set_t cores;
-    if (sched_getaffinity(getpid(), sizeof(cores), &cores) != 0) return;
-#if defined(__ANDROID__)
-    sched_setaffinity(pthread_gettid_np(thread), sizeof(cores), &cores);
-#else
-    pthread_setaffinity_np(thread, sizeof(cores), &cores);
-#endif
+/// Adds the cores of the main thread to those of the calling one, and says whether there are any to add.
+static bool addsCores(cpu_set_t *cores) {
+    cpu_set_t own, main;
+    if (sched_getaffinity(0, sizeof(own), &own) != 0) return false;
+    if (sched_getaffinity(getpid(), sizeof(main), &main) != 0) return false;
+    CPU_OR(cores, &own, &main);
+    return !CPU_EQUAL(cores, &own);
 }
 
-static int create(pthread_t *thread, int inheritance, void *(*body)(void *), void *argument) {
-    pthread_attr_t attributes;
-    int code = pthread_attr_init(&attributes);
-    if (code != 0) return code;
+static void setNormalPolicy(pthread_attr_t *attributes) {
+    if (syscall(SYS_sched_getscheduler, 0) == SCHED_OTHER) return;
     struct sched_param priority = {.sched_priority = 0};
-    pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
-    pthread_attr_setschedparam(&attributes, &priority);
-    pthread_attr_setinheritsched(&attributes, inheritance);
-    code = pthread_create(thread, &attributes, body, argument);
-    pthread_attr_destroy(&attributes);
-    return code;
+    pthread_attr_setschedpolicy(attributes, SCHED_OTHER);
+    pthread_attr_setschedparam(attributes, &priority);
+    pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
 }
 
 int CThreadStart(void *(*body)(void *), void *argument) {
-    pthread_t thread;
-    int code = create(&thread, PTHREAD_EXPLICIT_SCHED, body, argument);
-    // A thread of the policy `SCHED_IDLE` may have no right to start one that is not.
-    if (code == EPERM) code = create(&thread, PTHREAD_INHERIT_SCHED, body, argument);
+    pthread_attr_t attributes;
+    int code = pthread_attr_init(&attributes);
     if (code != 0) return code;
-    runOnCoresOfMainThread(thread);
-    return pthread_detach(thread);
+    setNormalPolicy(&attributes);
+#if defined(__GLIBC__)
+    // Before the thread runs: its creator may never leave the core on which it would begin.
+    cpu_set_t cores;
+    if (addsCores(&cores)) pthread_attr_setaffinity_np(&attributes, sizeof(cores), &cores);
+#endif
+    pthread_t thread;
+    code = pthread_create(&thread, &attributes, body, argument);
+    pthread_attr_destroy(&attributes);
+    // The process may have no right to that, as when the caller has the policy `SCHED_IDLE`.
+    if (code != 0) code = pthread_create(&thread, NULL, body, argument);
+    return code != 0 ? code : pthread_detach(thread);
 }
 
 void CThreadBecomeNormal(const char *name) {
     pthread_setname_np(pthread_self(), name);
+#if !defined(__GLIBC__)
+    cpu_set_t cores;
+    if (addsCores(&cores)) sched_setaffinity(0, sizeof(cores), &cores);
+#endif
     errno = 0;
     int niceness = getpriority(PRIO_PROCESS, getpid());
-    if (errno == 0) setpriority(PRIO_PROCESS, 0, niceness);
+    if (errno == 0 && niceness < getpriority(PRIO_PROCESS, 0)) setpriority(PRIO_PROCESS, 0, niceness);
 }
 #else
 int CThreadStart(void *(*body)(void *), void *argument) {

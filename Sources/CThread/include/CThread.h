@@ -5,14 +5,14 @@
 #ifndef CThread_h
 #define CThread_h
 
-/// Starts a detached thread of the system's normal scheduling policy. On Linux it may run on the cores of the main thread,
-/// and not only on those to which the caller is pinned; elsewhere a new thread is pinned to none.
+/// Starts a detached thread of the system's normal scheduling policy, which calls `CThreadBecomeNormal` first. On Linux it
+/// may run on the cores of the main thread and of the caller; elsewhere a new thread is pinned to none.
 ///
 /// - Returns: 0, or the code with which the system refused; `body` is not called then.
 int CThreadStart(void *_Nullable (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
-/// Gives the calling thread a name, for debuggers, and on Linux the niceness of the main thread, if it may have that: a
-/// process without privileges cannot make a thread less nice.
+/// Gives the calling thread a name, for debuggers, and on Linux the niceness of the main thread if that is less, and the
+/// process may have that: without privileges it cannot make a thread less nice.
 void CThreadBecomeNormal(const char *_Nonnull name);
 
 #endif

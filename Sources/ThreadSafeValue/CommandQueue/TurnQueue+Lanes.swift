@@ -46,10 +46,10 @@ extension TurnQueue {
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let submitter = Submitter.currentBits
         let isAccepted = update(revokesGrant: false) { waiters, effects in
+            // With a grant the front is as it was, and so is the successor.
+            defer { effects.changesNothing = waiters.hasGrant }
             if !evenIfFull, waiters.isFull { return false }
             append(&waiters, submitter)
-            // With a grant the front is as it was, and so is the successor.
-            effects.changesNothing = waiters.hasGrant
             waiters.submitters |= submitter
             publishSubmitters(of: waiters)
             return true

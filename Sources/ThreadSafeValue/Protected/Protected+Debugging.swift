@@ -5,7 +5,7 @@
 extension Protected: CustomDebugStringConvertible {
     /// A description of a copy of the value, or a word that it is locked; never waits.
     ///
-    /// Where the value leads back to the handle, it says `Protected(…)`.
+    /// A handle that the value leads to more than once, or back to, is `Protected(…)` after the first time.
     public var debugDescription: String {
         HandleDescription.text("Protected", of: storage) {
             copyIfFree().map { String(reflecting: $0) } ?? "locked"

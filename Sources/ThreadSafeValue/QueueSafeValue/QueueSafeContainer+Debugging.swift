@@ -9,7 +9,7 @@ extension QueueSafeContainer {
     /// A description of a copy of the value, or a word that it is in use, by a command or as it is suspended; never
     /// waits.
     ///
-    /// Where the value leads back to the handle, it says `QueueSafeValue(…)`.
+    /// A handle that the value leads to more than once, or back to, is `QueueSafeValue(…)` after the first time.
     public var debugDescription: String {
         HandleDescription.text(String("\(Self.self)".prefix { $0 != "<" }), of: queue.storage) {
             copyIfFree().map { String(reflecting: $0) } ?? "in use"

@@ -198,7 +198,7 @@ private func startThread(_ body: @escaping @Sendable () -> Void) -> CInt {
     let start = unsafe Unmanaged.passRetained(Start(body))
     let code = unsafe CThreadStart(
         { argument in
-            unsafe CThreadBecomeNormal("ThreadSafeValue")
+            unsafe CThreadBecomeNormal("value timers")
             unsafe Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue().body()
             return nil
         },
