@@ -4,6 +4,7 @@
 #include "CThread.h"
 
 #include <pthread.h>
+#include <stddef.h>
 
 #if defined(__linux__)
 #include <errno.h>
