@@ -19,6 +19,7 @@ let package = Package(
                 "Subject/Primitives/AtomicWord.swift", "Subject/Timers/TimerThreads.swift",
                 "Subject/CommandQueue/ThreadWaiter.swift", "Subject/CommandQueue/WaitingTask.swift",
                 "Subject/QueueSafeValue/QueueSafeContainer+Changes.swift",
+                "Subject/QueueSafeValue/QueueSafeContainer+Debugging.swift",
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
