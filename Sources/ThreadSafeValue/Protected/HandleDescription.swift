@@ -2,18 +2,30 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import CThread
+
 /// What `print` says of a handle: its value, which may lead back to the handle.
+///
+/// The thread knows what was described, and not the task: to bind a task-local value waits for an `onCancel` of the task
+/// that runs, and that may wait for who prints.
 enum HandleDescription {
-    /// What the handles refer to that were described here, since the description of the first one began.
-    @TaskLocal private static var objects: Protected<Set<ObjectIdentifier>>?
+    /// What the handles refer to that were described, since the description of the first one began. They are kept, so
+    /// that no other comes to where they were.
+    private final class Described {
+        var objects: [ObjectIdentifier: AnyObject] = [:]
+    }
 
     /// Puts the description of the value behind a name, or `…` if that of the first handle has it already: there might be
     /// no end, or one way for each order of the handles.
     static func text(_ name: String, of object: AnyObject, _ describeValue: () -> String) -> String {
-        guard let objects else {
-            return $objects.withValue(Protected([])) { text(name, of: object, describeValue) }
+        guard let described = unsafe CThreadLocal() else {
+            let described = Described()
+            unsafe CThreadSetLocal(Unmanaged.passUnretained(described).toOpaque())
+            defer { withExtendedLifetime(described) { CThreadSetLocal(nil) } }
+            return text(name, of: object, describeValue)
         }
-        let isFirst = objects.write { $0.insert(ObjectIdentifier(object)).inserted }
+        let objects = unsafe Unmanaged<Described>.fromOpaque(described).takeUnretainedValue()
+        let isFirst = objects.objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
         return "\(name)(\(isFirst ? describeValue() : "…"))"
     }
 }

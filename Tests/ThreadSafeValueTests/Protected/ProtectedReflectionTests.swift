@@ -45,6 +45,42 @@ struct ProtectedReflectionTests {
         #expect(number.debugDescription == "Protected(5)")
     }
 
+    /// The system runs an `onCancel` under a lock of the task, which that needs to bind a task-local value.
+    @Test("Describing never waits: not for an `onCancel` of its task, which waits for what the task has")
+    func doesNotWaitForCancellation() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            let (state, model) = (Protected(0), Protected(1))
+            let (isInside, isCancelled) = (Door(), Door())
+            let task = OwnThreads.run {
+                await withTaskCancellationHandler {
+                    state.write { _ in
+                        isInside.open()
+                        isCancelled.waitUntilOpen()
+                        precondition("\(model)" == "Protected(1)")
+                    }
+                } onCancel: {
+                    isCancelled.open()
+                    state.write { $0 += 1 }
+                }
+            }
+            try await onThreadOfItsOwn {
+                isInside.waitUntilOpen()
+                task.cancel()
+            }
+            await task.value
+            precondition(state.wrappedValue == 1)
+        }
+    }
+
+    @Test("Handles that a description makes are described, though each comes to where the one before was")
+    func describesTemporaries() {
+        struct Counter: CustomDebugStringConvertible {
+            var debugDescription: String { (0..<3).map { "\(Protected($0))" }.joined(separator: " ") }
+        }
+        #expect("\(Protected(Counter()))" == "Protected(Protected(0) Protected(1) Protected(2))")
+    }
+
     @Test("The description of a value is made outside the lock, so it may use the value")
     func describesOutside() {
         #expect(Proud.shared.debugDescription == "Protected(number 1)")
