@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// A new thread inherits policy, cores and niceness. They are set only where they differ: a sandbox may end a process that
+// A new thread inherits policy, cores, niceness and slack. They are set only where they differ: a sandbox may end a process that
 // sets any of them. The system knows a thread by its number, and the main thread by that of the process.
 
 /// Adds the cores of the main thread to those of the calling one, and says whether there are any to add.
@@ -36,7 +36,7 @@ static void setNormalPolicy(pthread_attr_t *attributes) {
     pthread_attr_setinheritsched(attributes, PTHREAD_EXPLICIT_SCHED);
 }
 
-static int create(void *(*body)(void *), void *argument) {
+static int create(pthread_t *thread, void *(*body)(void *), void *argument) {
     pthread_attr_t attributes;
     int code = pthread_attr_init(&attributes);
     if (code != 0) return code;
@@ -46,16 +46,13 @@ static int create(void *(*body)(void *), void *argument) {
     cpu_set_t cores;
     if (addsCores(&cores)) pthread_attr_setaffinity_np(&attributes, sizeof(cores), &cores);
 #endif
-    pthread_t thread;
-    code = pthread_create(&thread, &attributes, body, argument);
+    code = pthread_create(thread, &attributes, body, argument);
     pthread_attr_destroy(&attributes);
     // The process may have no right to that, as when the caller has the policy `SCHED_IDLE`.
-    if (code != 0) code = pthread_create(&thread, NULL, body, argument);
-    return code != 0 ? code : pthread_detach(thread);
+    return code != 0 ? pthread_create(thread, NULL, body, argument) : 0;
 }
 
 void CThreadBecomeNormal(const char *name) {
-    pthread_setname_np(pthread_self(), name);
 #if !defined(__GLIBC__)
     cpu_set_t cores;
     if (addsCores(&cores)) sched_setaffinity(0, sizeof(cores), &cores);
@@ -66,12 +63,12 @@ void CThreadBecomeNormal(const char *name) {
     errno = 0;
     int niceness = getpriority(PRIO_PROCESS, getpid());
     if (errno == 0 && niceness < getpriority(PRIO_PROCESS, 0)) setpriority(PRIO_PROCESS, 0, niceness);
+    // At last: who sees the name sees a normal thread.
+    pthread_setname_np(pthread_self(), name);
 }
 #else
-static int create(void *(*body)(void *), void *argument) {
-    pthread_t thread;
-    int code = pthread_create(&thread, NULL, body, argument);
-    return code != 0 ? code : pthread_detach(thread);
+static int create(pthread_t *thread, void *(*body)(void *), void *argument) {
+    return pthread_create(thread, NULL, body, argument);
 }
 
 void CThreadBecomeNormal(const char *name) { pthread_setname_np(name); }
@@ -84,9 +81,10 @@ int CThreadStart(void *(*body)(void *), void *argument) {
     const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++) sigdelset(&signals, crashes[i]);
     pthread_sigmask(SIG_SETMASK, &signals, &own);
-    int code = create(body, argument);
+    pthread_t thread;
+    int code = create(&thread, body, argument);
     pthread_sigmask(SIG_SETMASK, &own, NULL);
-    return code;
+    return code != 0 ? code : pthread_detach(thread);
 }
 
 static _Thread_local void *local;

@@ -18,14 +18,14 @@ enum HandleDescription {
     /// Puts the description of the value behind a name, or `…` if that of the first handle has it already: there might be
     /// no end, or one way for each order of the handles.
     static func text(_ name: String, of object: AnyObject, _ describeValue: () -> String) -> String {
-        guard let described = unsafe CThreadLocal() else {
+        guard let local = unsafe CThreadLocal() else {
             let described = Described()
             unsafe CThreadSetLocal(Unmanaged.passUnretained(described).toOpaque())
             defer { withExtendedLifetime(described) { CThreadSetLocal(nil) } }
             return text(name, of: object, describeValue)
         }
-        let objects = unsafe Unmanaged<Described>.fromOpaque(described).takeUnretainedValue()
-        let isFirst = objects.objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
+        let described = unsafe Unmanaged<Described>.fromOpaque(local).takeUnretainedValue()
+        let isFirst = described.objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
         return "\(name)(\(isFirst ? describeValue() : "…"))"
     }
 }

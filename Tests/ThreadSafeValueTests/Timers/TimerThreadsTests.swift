@@ -177,6 +177,7 @@ struct TimerThreadsTests {
                 mayBeNormal.add(setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, main.niceness) == 0)
             }
             thread.join()
+            precondition(!SchedulingOfThread.timers.isEmpty)
             for timer in SchedulingOfThread.timers {
                 let niceness = mayBeNormal.entries == [true] ? main.niceness : 5
                 precondition(timer.cores == main.cores, "\(timer)")

@@ -46,7 +46,10 @@ private func run(_ arguments: [String]) -> Bool {
         case "--preemptions": preemptions = Int(argument)
         case "--part":
             let numbers = argument.split(separator: "/").compactMap { Int($0) }
-            guard numbers.count == 2, (0..<numbers[1]).contains(numbers[0]) else { break }
+            guard numbers.count == 2, numbers[0] >= 0, numbers[0] < numbers[1] else {
+                print(usage)
+                return false
+            }
             part = (numbers[0], numbers[1])
         default:
             print(usage)
