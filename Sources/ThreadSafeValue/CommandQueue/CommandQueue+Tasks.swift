@@ -309,8 +309,8 @@ extension CommandQueue where Value: Sendable {
     ) -> SubmittedCommand<Answer> {
         let (submission, ending) = (Submission(), CommandEnding<Answer>())
         let deadline = Deadline(after: timeout)
-        if deadline == .passed, let failure = failureNow(priority) {
-            _ = ending.end(failure)
+        if deadline == .passed, !isTurnFree(for: priority) {
+            _ = ending.end(.timedOut)
         } else {
             // The work does not keep the queue: a suspended value that nobody holds goes away.
             func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
@@ -333,17 +333,13 @@ extension CommandQueue where Value: Sendable {
         )
     }
 
-    /// Why a command that does not wait for the turn is not accepted; `nil` if the turn is free.
+    /// Whether the turn is free for a command that does not wait for it.
     ///
     /// It is not kept for the command, whose queue may not start for long.
-    private func failureNow(_ priority: CommandPriority) -> QueueSafeValueError? {
-        switch tryToTakeTurn(priority, .none, inTask: true) {
-        case .taken:
-            giveTurnBack(of: TurnWord.currentThread, afterChange: false)
-            return nil
-        case .busy: return .timedOut
-        case .refused(let failure): return failure.reported(for: Value.self, "async.\(priority)Priority.submit")
-        }
+    private func isTurnFree(for priority: CommandPriority) -> Bool {
+        guard case .taken = tryToTakeTurn(priority, .none, inTask: true) else { return false }
+        giveTurnBack(of: TurnWord.currentThread, afterChange: false)
+        return true
     }
 }
 

@@ -308,10 +308,21 @@ extension TurnQueue {
                     waiters.endBarging()
                     effects.nextHolder = 0
                 }
-            case .barge, .spin: if !backoff.pause() { return .busy }
+            case .barge, .spin:
+                if backoff.pause() { continue }
+                if seen.isFree, giveUpLateBlocks() { continue }
+                return .busy
             case .queue: return .busy
             }
         }
+    }
+
+    /// The turn is free, and kept for another: it is so no more for a lane whose block is late.
+    ///
+    /// - Returns: Whether it was for one.
+    private func giveUpLateBlocks() -> Bool {
+        // A lane with a grant has a block that runs: the timer runs too.
+        update(revokesGrant: false) { $0.giveUpLateBlocks(forNewcomerAt: turn.holder, &$1) }
     }
 
     private var deadline: BargingDeadline { BargingDeadline(bits: bargingDeadline.load()) }

@@ -532,9 +532,11 @@ extension WaiterQueue {
     /// All queues that stand still do so at once: the other lanes have been waited for as well, or are from now on. But
     /// not each time: thousands of blocks hold up the successor's, and if that made all of them come again, the value
     /// would do little else from then on.
-    private mutating func giveUpLateBlocks(holder: UInt64, _ effects: inout Effects) {
+    private mutating func giveUpLateBlocks(holder: UInt64, forNewcomer: Bool = false, _ effects: inout Effects) {
         // The timer fires in time, and the clock is not asked before.
-        guard !timerIsRunning, !isSuspended, case .lane(let lane) = successor, mayGiveUp(lane) else { return }
+        guard !timerIsRunning, !isSuspended, case .lane(let lane) = successor, forNewcomer || mayGiveUp(lane) else {
+            return
+        }
         let time = now()
         guard lane.isLate(at: time, holder: holder, policy) else {
             return dispatchSlowEquals(of: lane, at: time, &effects)
@@ -554,7 +556,19 @@ extension WaiterQueue {
             effects.probes.append(lane)
         }
         if probes, probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
-        for lane in late where mayGiveUp(lane) { giveUp(lane, at: time) }
+        for lane in late where forNewcomer || mayGiveUp(lane) { giveUp(lane, at: time) }
+    }
+
+    /// A newcomer that will not stand in line has found the turn free, and kept for another. No timer may run then, as
+    /// nothing else waits: if that is a lane whose block does not come in time, it loses its place.
+    ///
+    /// - Returns: Whether there is a new successor, or none.
+    package mutating func giveUpLateBlocks(forNewcomerAt holder: UInt64, _ effects: inout Effects) -> Bool {
+        let before = successorIdentity
+        giveUpLateBlocks(holder: holder, forNewcomer: true, &effects)
+        let isChange = successorIdentity != before
+        effects.changesNothing = !isChange && effects.probes.isEmpty
+        return isChange
     }
 
     /// The block of a slow queue is late, and waited for on: so are those of its equals from now on, and not one after

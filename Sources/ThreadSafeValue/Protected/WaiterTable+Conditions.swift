@@ -2,11 +2,13 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// What a thread or a task waits for to become true of a protected value.
 @usableFromInline
 final class Condition<Value> {
-    @usableFromInline
-    let isMet: @Sendable (Value) -> Bool
+    /// Gone with the last of the users, who decides on which thread what it has captured goes away.
+    private var test: (@Sendable (Value) -> Bool)?
     /// Where a thread sleeps; a task has none.
     let parker: Parker?
 
@@ -18,20 +20,35 @@ final class Condition<Value> {
     /// Whether the wait is over, one way or the other.
     var isOver = false
 
+    /// The one who waits, and those who test the condition now.
+    var users = 1
+
     /// What a task that is suspended goes on with.
     var continuation: CheckedContinuation<Void, Never>?
 
     init(_ parker: Parker?, _ isMet: @escaping @Sendable (Value) -> Bool) {
         self.parker = parker
-        self.isMet = isMet
+        test = isMet
     }
 }
 
-// What changes is guarded by the table's lock; the continuation is read by the one who ended the wait.
+// What changes is guarded by the table's lock, or left to the last one who uses it; the continuation is read by the one
+// who ended the wait.
 extension Condition: @unchecked Sendable {}
 extension Condition: Placed {}
 
 extension Condition {
+    /// Whether a value meets the condition: to be called by a user.
+    @usableFromInline
+    func isMet(by value: Value) -> Bool {
+        test!(value)
+    }
+
+    /// Lets go of what the condition has captured: to be called when it has no user any more.
+    func end() {
+        test = nil
+    }
+
     /// Wakes the thread, or resumes the task: to be called by the one whose change has ended the wait.
     @usableFromInline
     func wake() {
@@ -59,17 +76,55 @@ extension WaiterTable {
     /// Ends waits.
     ///
     /// - Returns: Those which it is this call that has ended.
-    @usableFromInline
     func end(_ ended: [Condition<Value>]) -> [Condition<Value>] {
-        lock.around {
-            let endedHere = ended.filter { !$0.isOver }
-            for condition in endedHere {
-                condition.isOver = true
-                conditions.remove(condition)
-            }
-            if conditions.isEmpty { awaited.set(AwaitedChange.toMeetCondition, to: false) }
-            return endedHere
+        lock.around { endUnderLock(ended) }
+    }
+
+    private func endUnderLock(_ ended: [Condition<Value>]) -> [Condition<Value>] {
+        let endedHere = ended.filter { !$0.isOver }
+        for condition in endedHere {
+            condition.isOver = true
+            conditions.remove(condition)
         }
+        if conditions.isEmpty { awaited.set(AwaitedChange.toMeetCondition, to: false) }
+        return endedHere
+    }
+
+    /// The wait is over, and the caller goes on: lets go of what the condition has captured, unless it is tested now.
+    func leave(_ condition: Condition<Value>) {
+        let isLast = lock.around {
+            condition.users -= 1
+            return condition.users == 0
+        }
+        if isLast { condition.end() }
+    }
+
+    /// The conditions to be tested now, each of which stays until `endTests(of:met:)`.
+    @usableFromInline
+    func beginTests() -> [Condition<Value>] {
+        lock.around {
+            // A real copy: the thread sanitizer does not see what orders the end of one that shares its memory before
+            // the next change.
+            let tested = conditions.elements.compactMap { $0 }
+            for condition in tested { condition.users += 1 }
+            return tested
+        }
+    }
+
+    /// Ends the waits for the conditions that the value meets.
+    ///
+    /// Who waited for another one may have gone meanwhile. What that has captured goes away on a global queue: the
+    /// calling thread may be in accesses to other values, and its `deinit` may use them.
+    ///
+    /// - Returns: The waits which it is this call that has ended.
+    @usableFromInline
+    func endTests(of tested: [Condition<Value>], met: [Condition<Value>]) -> [Condition<Value>] {
+        let (ended, unused) = lock.around {
+            for condition in tested { condition.users -= 1 }
+            return (endUnderLock(met), tested.filter { $0.users == 0 })
+        }
+        if !unused.isEmpty { awaitedTarget.async { for condition in unused { condition.end() } } }
+        return ended
     }
 }
 
@@ -112,6 +167,7 @@ extension ProtectedStorage {
         let condition = Condition(parker, isMet)
         table.add(condition)
         unlock()
+        defer { table.leave(condition) }
         // Whoever ends the wait wakes the thread; a time-out ends it too, unless somebody was faster.
         return parker.park(until: deadline.time) || table.end([condition]).isEmpty
     }
@@ -129,5 +185,6 @@ extension ProtectedStorage {
         } onCancel: {
             for ended in table.end([condition]) { ended.continuation?.resume() }
         }
+        table.leave(condition)
     }
 }

@@ -37,11 +37,7 @@ extension WaiterTable {
     /// Whom to notify of a change, once the value's lock is free.
     @usableFromInline
     struct PendingNotifications {
-        // The conditions that the new value was tested for, and those of them that it meets. What a condition has
-        // captured may run code when it goes away, so all are kept until the value's lock is free.
-        @usableFromInline
-        var tested = [Condition<Value>]()
-
+        /// The conditions that the new value meets.
         @usableFromInline
         var met = [Condition<Value>]()
 
@@ -64,11 +60,10 @@ extension WaiterTable {
         let bits = awaited.load()
         var pending = PendingNotifications()
         if bits & AwaitedChange.toMeetCondition != 0 {
-            // Tested outside the table's lock, as they may do anything. None can be added meanwhile. A real copy: the
-            // thread sanitizer does not see what orders the end of one that shares its memory before the next change.
-            pending.tested = lock.around { conditions.elements.compactMap { $0 } }
-            for condition in pending.tested where condition.isMet(value) { pending.met.append(condition) }
-            if !pending.met.isEmpty { pending.met = end(pending.met) }
+            // Tested outside the table's lock, as they may do anything. None can be added meanwhile.
+            let tested = beginTests()
+            for condition in tested where condition.isMet(by: value) { pending.met.append(condition) }
+            pending.met = endTests(of: tested, met: pending.met)
         }
         if bits & AwaitedChange.any != 0 { pending.delivery = broadcaster.record(value) }
         return pending

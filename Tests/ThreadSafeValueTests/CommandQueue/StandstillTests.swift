@@ -80,6 +80,77 @@ struct StandstillTests {
         #expect(later < 45_000_000_000)
     }
 
+    /// Nothing waits for the turn then but the command of the queue: no timer runs, and each look finds the turn kept.
+    @Test("Nor does it stall those who only look for the turn", arguments: Look.allCases)
+    func looks(look: Look) throws {
+        try inTime {
+            let value = QueueSafeValue(value: 7)
+            let queue = DispatchQueue(label: "target")
+            queue.suspend()
+            value.async(performIn: queue).highestPriority.set { $0 += 1 }
+            try poll("a look finds the turn free") { look.finds(7, in: value) }
+            queue.resume()
+            try poll("its command has run") { look.finds(8, in: value) }
+        }
+    }
+
+    enum Look: CaseIterable {
+        case wait, severalValues, task, submission, description
+
+        func finds(_ number: Int, in value: QueueSafeValue<Int>) -> Bool {
+            switch self {
+            case .wait: return value.wait(timeout: .seconds(0)).lowestPriority.get() == .success(number)
+            case .severalValues:
+                let other = QueueSafeValue(value: 0)
+                return withLocked(value, other, timeout: .seconds(0)) { value, _ in value } == .success(number)
+            case .task, .submission:
+                let (answers, end) = (Log<Result<Int, QueueSafeValueError>>(), Door())
+                OwnThreads.run {
+                    let commands = value.async(timeout: .seconds(0)).lowestPriority
+                    answers.add(self == .task ? await commands.get() : await commands.submit { $0 }.value)
+                    end.open()
+                }
+                end.waitUntilOpen()
+                return answers.entries == [.success(number)]
+            case .description: return String(reflecting: value) == "QueueSafeValue(\(number))"
+            }
+        }
+    }
+
+    /// The look comes when nothing has a place in line; the commands are in it again when their queues go on.
+    @Test("A look that passes queues that stand still loses none of their commands, 200 times")
+    func looksLoseNothing() throws {
+        let sums = try inTime {
+            try (0..<200).map { _ in
+                var policy = HandoffPolicy()
+                policy.keeping = 50_000
+                let value = QueueSafeValue(value: 0, policy: policy)
+                let queues = (0..<3).map { DispatchQueue(label: "\($0)") }
+                let group = DispatchGroup()
+                for queue in queues {
+                    queue.suspend()
+                    for _ in 0..<5 {
+                        group.enter()
+                        value.async(performIn: queue).highestPriority.set { $0 += 1 } completion: { _ in group.leave() }
+                    }
+                }
+                let isOver = Protected(false)
+                let thread = RunningThread {
+                    while !isOver.wrappedValue { value.wait(timeout: .seconds(0)).highestPriority.set { $0 += 100 } }
+                }
+                try poll("a look finds the turn free") {
+                    value.wait(timeout: .seconds(0)).lowestPriority.set { $0 += 100 } != .failure(.timedOut)
+                }
+                for queue in queues { queue.resume() }
+                group.wait()
+                isOver.wrappedValue = true
+                thread.join()
+                return try value.wait.lowestPriority.get().get() % 100
+            }
+        }
+        #expect(sums == Array(repeating: 15, count: 200))
+    }
+
     @Test("A queue that was late has its place in line again")
     func lateQueueIsBack() throws {
         let log = Log<String>()

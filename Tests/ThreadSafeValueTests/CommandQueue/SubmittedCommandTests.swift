@@ -275,6 +275,15 @@ struct SubmittedCommandTests {
         #expect(await value.async.lowestPriority.get() == .success(400))
     }
 
+    /// It waits for nothing, so it is no mistake, as it is for a command that the body awaits.
+    @Test func `Without time it finds the turn taken by the body that submits it`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let now = value.async(timeout: .seconds(0)).lowestPriority
+        let inside: Result<Result<Int, QueueSafeValueError>, QueueSafeValueError> =
+            await value.async.lowestPriority.update { _ in await now.submit { $0 }.value }
+        #expect(try inside.get() == .failure(.timedOut))
+    }
+
     /// On the thread that ends its time, others would wait for that.
     @Test func `What a command that is out of time captured goes away on a thread that may wait for other time-outs`()
         async throws

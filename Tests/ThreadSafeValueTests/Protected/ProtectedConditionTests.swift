@@ -211,4 +211,84 @@ struct ProtectedConditionTests {
             #expect(!number.hasWaiters)
         }
     }
+
+    /// It may be in accesses to other values, which a `deinit` may use.
+    @Test(
+        "What the condition of one who waits no more captured never goes away on the thread that tests it",
+        arguments: [false, true]
+    )
+    func goesAwayElsewhere(isTask: Bool) async throws {
+        let isGoneOnWriter = try await onThreadOfItsOwn {
+            try inTime {
+                let number = Protected(0)
+                let (waits, isTested, hasLeft, isGone) = (Door(), Door(), Door(), Door())
+                let (writer, isGoneOnWriter) = (ThreadID.current, Protected(false))
+                @Sendable func condition() -> @Sendable (Int) -> Bool {
+                    let last = Last {
+                        isGoneOnWriter.wrappedValue = ThreadID.current == writer
+                        isGone.open()
+                    }
+                    return { number in
+                        withExtendedLifetime(last) {}
+                        // First tested by the one who waits, with the lock until it does.
+                        waits.open()
+                        if number == 0 { return false }
+                        isTested.open()
+                        hasLeft.waitUntilOpen()
+                        return false
+                    }
+                }
+                if isTask {
+                    OwnThreads.run {
+                        let waiting = Task { try await number.wait(until: condition()) }
+                        try? await onThreadOfItsOwn { isTested.waitUntilOpen() }
+                        waiting.cancel()
+                        _ = await waiting.result
+                        hasLeft.open()
+                    }
+                } else {
+                    _ = RunningThread {
+                        _ = number.wait(until: condition(), timeout: .milliseconds(200))
+                        hasLeft.open()
+                    }
+                }
+                waits.waitUntilOpen()
+                number.wrappedValue = 1
+                isGone.waitUntilOpen()
+                return isGoneOnWriter.wrappedValue
+            }
+        }
+        #expect(!isGoneOnWriter)
+    }
+
+    /// The first of them go on while the others are woken.
+    @Test("Nor does what those captured whose conditions are met", arguments: [false, true])
+    func goesAwayWhenMet(isSeveral: Bool) throws {
+        let count = try inTime {
+            let (number, other) = (Protected(0), Protected(0))
+            let (writer, goneOnWriter) = (ThreadID.current, Protected(0))
+            for round in 1...20 {
+                let tests = Protected(0)
+                let threads = (0..<20).map { _ in
+                    RunningThread {
+                        let last = Last { if ThreadID.current == writer { goneOnWriter.write { $0 += 1 } } }
+                        number.wait { number in
+                            withExtendedLifetime(last) {}
+                            tests.write { $0 += 1 }
+                            return number == round
+                        }
+                    }
+                }
+                try poll("all wait") { tests.wrappedValue == threads.count }
+                if isSeveral {
+                    withLocked(number, other) { number, _ in number = round }
+                } else {
+                    number.wrappedValue = round
+                }
+                for thread in threads { thread.join() }
+            }
+            return goneOnWriter.wrappedValue
+        }
+        #expect(count == 0)
+    }
 }

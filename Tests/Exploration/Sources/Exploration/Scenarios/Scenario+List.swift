@@ -877,6 +877,31 @@ extension Scenario {
                 ]
             ),
             Scenario(
+                "a queue that is late, and two that only look",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [[.async(.highest, 0), .async(.lowest, 0)], [.look(.lowest)], [.look(.highest)]]
+            ),
+            Scenario(
+                "two queues that are late, a look, and a wait",
+                queues: [1, 1],
+                jumps: [keeping],
+                preemptions: 1,
+                threads: [[.async(.highest, 0), .async(.lowest, 1)], [.look(.lowest), .wait(.lowest)]]
+            ),
+            Scenario(
+                "granted commands, and a look",
+                queues: [1],
+                jumps: [keeping],
+                batch: 3,
+                preemptions: 2,
+                threads: [
+                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure), .async(.lowest, 0)],
+                    [.look(.lowest)],
+                ]
+            ),
+            Scenario(
                 "a teller that waits for another command of its lane",
                 queues: [2],
                 threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.lowest, 0)]]

@@ -228,6 +228,11 @@ extension Action {
         .command(Command(value: value, priority: priority, target: nil, timeout: 1_000, body: body, report: .none))
     }
 
+    /// A `wait` that only looks for the turn.
+    static func look(_ priority: CommandPriority, _ body: Command.Body = .set, on value: Int = 0) -> Action {
+        .command(Command(value: value, priority: priority, target: nil, timeout: 0, body: body, report: .none))
+    }
+
     static func async(
         _ priority: CommandPriority,
         _ target: Int,
