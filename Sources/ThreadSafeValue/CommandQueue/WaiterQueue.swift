@@ -35,8 +35,8 @@ package struct WaiterQueue {
         package var timer: UInt64?
         /// Who has the turn from now on, instead of the caller, in the exchange that publishes the line; 0 frees it.
         var nextHolder: UInt64?
-        /// Nothing that is published has changed.
-        var changesNothing = false
+        /// Nothing that is published has changed, and nothing is to be done.
+        package var changesNothing = false
         package init() {}
     }
 
