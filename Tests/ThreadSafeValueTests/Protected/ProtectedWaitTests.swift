@@ -121,11 +121,14 @@ struct ProtectedWaitTests {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 120)
             let value = Protected(0)
-            let (isAsked, mayAnswer) = (Door(), Door())
+            let (isAsked, mayAnswer, isGone) = (Door(), Door(), Door())
             let seen = Log<Int>()
             let waiter = RunningThread {
-                let isMet = value.hasMet(within: .seconds(1)) {
-                    [last = Last { seen.add(value.wrappedValue) }] number in
+                let last = Last {
+                    seen.add(value.wrappedValue)
+                    isGone.open()
+                }
+                let isMet = value.hasMet(within: .seconds(1)) { number in
                     withExtendedLifetime(last) {
                         if number == 1 {
                             isAsked.open()
@@ -142,6 +145,7 @@ struct ProtectedWaitTests {
             waiter.join()
             mayAnswer.open()
             writer.join()
+            isGone.waitUntilOpen()
             #expect(seen.entries == [1])
         }
     }
