@@ -131,7 +131,11 @@ struct StandstillTests {
                     queue.suspend()
                     for _ in 0..<5 {
                         group.enter()
-                        value.async(performIn: queue).highestPriority.set { $0 += 1 } completion: { _ in group.leave() }
+                        value.async(performIn: queue).highestPriority.set {
+                            $0 += 1
+                        } completion: { _ in
+                            group.leave()
+                        }
                     }
                 }
                 let isOver = Protected(false)
