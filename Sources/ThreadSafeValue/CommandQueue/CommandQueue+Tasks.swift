@@ -217,7 +217,9 @@ extension CommandQueue where Value: Sendable {
                     }
                     // From here on nothing ends it but the closure. No circle yet: this thread waits for nothing.
                     if !isEndless { _ = WaitGraph.shared.begin(for: resource, thread: 0, body: body) }
+                    ThreadWaiter.body = body
                     let (result, isChange) = work(self)
+                    ThreadWaiter.body = nil
                     // After the closure, which may wait for a value that the task's body has.
                     WaitGraph.shared.end(for: resource, thread: 0, body: body)
                     // When the task goes on, its command is over.

@@ -27,30 +27,41 @@ enum ThreadWaiter {
         return key
     }()
 
-    private static let blockKey: pthread_key_t = {
-        var key = pthread_key_t()
-        unsafe check(pthread_key_create(&key, nil), "pthread_key_create")
-        return key
-    }()
+    private static let blockKey = keyOfObject()
+
+    private static let bodyKey = keyOfObject()
 
     /// The lane whose block the calling thread runs, which keeps it. Not in the command: most threads that run blocks
     /// never wait.
     static var block: Lane? {
-        get {
-            guard let lane = unsafe pthread_getspecific(blockKey) else { return nil }
-            return unsafe Unmanaged<Lane>.fromOpaque(lane).takeUnretainedValue()
-        }
-        set {
-            let lane = unsafe newValue.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
-            unsafe check(pthread_setspecific(blockKey, lane), "pthread_setspecific")
-        }
+        get { object(of: blockKey) }
+        set { setObject(newValue, of: blockKey) }
+    }
+
+    /// The async body whose task awaits the closure that the calling thread runs, which keeps it.
+    static var body: TaskBody? {
+        get { object(of: bodyKey) }
+        set { setObject(newValue, of: bodyKey) }
+    }
+
+    private static func keyOfObject() -> pthread_key_t {
+        var key = pthread_key_t()
+        unsafe check(pthread_key_create(&key, nil), "pthread_key_create")
+        return key
+    }
+
+    private static func object<Object: AnyObject>(of key: pthread_key_t) -> Object? {
+        guard let object = unsafe pthread_getspecific(key) else { return nil }
+        return unsafe Unmanaged<Object>.fromOpaque(object).takeUnretainedValue()
+    }
+
+    private static func setObject<Object: AnyObject>(_ object: Object?, of key: pthread_key_t) {
+        let object = unsafe object.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+        unsafe check(pthread_setspecific(key, object), "pthread_setspecific")
     }
 
     /// The command of the calling thread, if that has ever waited.
-    static var known: PendingCommand? {
-        guard let waiter = unsafe pthread_getspecific(key) else { return nil }
-        return unsafe Unmanaged<PendingCommand>.fromOpaque(waiter).takeUnretainedValue()
-    }
+    static var known: PendingCommand? { object(of: key) }
 
     /// The command of the calling thread.
     static var current: PendingCommand {

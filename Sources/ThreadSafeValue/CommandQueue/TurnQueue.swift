@@ -319,10 +319,11 @@ extension TurnQueue {
 
     /// The turn is free, and kept for another: it is so no more for a lane whose block is late.
     ///
-    /// - Returns: Whether it was for one.
+    /// - Returns: Whether there was one.
     private func giveUpLateBlocks() -> Bool {
-        // A lane with a grant has a block that runs: the timer runs too.
-        update(revokesGrant: false) { $0.giveUpLateBlocks(forNewcomerAt: turn.holder, &$1) }
+        // Who comes too early knows it without the lock, with which it would hold up the block.
+        deadline.isOver(at: now())
+            && update { waiters, effects in waiters.giveUpLateBlocksForNewcomer(holder: turn.holder, &effects) }
     }
 
     private var deadline: BargingDeadline { BargingDeadline(bits: bargingDeadline.load()) }
@@ -335,9 +336,13 @@ extension TurnQueue {
         return submitters == 0 || !Submitter.mayShare(submitters, Submitter.currentBits)
     }
 
-    /// Whether the command is part of an async body that has the turn.
+    /// Whether the command is part of an async body that has the turn: in its task, or in a closure that this awaits,
+    /// which has no task where it had to wait in line.
     private func isHeldByThisTask(_ seen: TurnWord) -> Bool {
-        seen.isHeldByTask && TaskBody.current?.isPart(of: seen.holder) == true
+        guard seen.isHeldByTask else { return false }
+        let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
+        let body = isInTask ? TaskBody.current : ThreadWaiter.body
+        return body?.isPart(of: seen.holder) == true
     }
 
     /// Stands in line and parks until the turn is there, or the time is up.

@@ -110,7 +110,8 @@ extension TurnWord {
     }
 }
 
-/// Until when newcomers may barge past the front, if that has their priority. A pure value in one word.
+/// Until when newcomers may barge past the front, if that has their priority, or until when a free turn is kept for it.
+/// A pure value in one word.
 ///
 /// It is fixed by the arrival of the front and the number of threads that wait. The priority is part of it, as a
 /// newcomer reads the turn word and the deadline one after the other: the deadline of a more urgent front that came and
@@ -131,6 +132,18 @@ package struct BargingDeadline: Equatable {
 
     /// Nobody may barge.
     package static var none: BargingDeadline { BargingDeadline(bits: 0) }
+
+    /// Nobody may barge, and a free turn is kept for the block of a lane.
+    ///
+    /// - Parameter time: Until when, in nanoseconds of `now()`.
+    init(keptUntil time: UInt64) {
+        bits = time << 3 | 0b111
+    }
+
+    /// Whether nobody barges any more, and the free turn may be kept for a block that is late.
+    func isOver(at time: UInt64) -> Bool {
+        self != .none && time >= bits >> 3
+    }
 
     /// Whether newcomers of a priority may barge past their equals at any time.
     func isOf(_ priority: CommandPriority) -> Bool { bits & 0b111 == priority.level }

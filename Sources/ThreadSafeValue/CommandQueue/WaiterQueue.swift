@@ -35,8 +35,8 @@ package struct WaiterQueue {
         package var timer: UInt64?
         /// Who has the turn from now on, instead of the caller, in the exchange that publishes the line; 0 frees it.
         var nextHolder: UInt64?
-        /// Nothing that is published has changed, and nothing is to be done.
-        package var changesNothing = false
+        /// Nothing that is published has changed.
+        var changesNothing = false
         package init() {}
     }
 
@@ -144,14 +144,18 @@ extension WaiterQueue {
 
     var isSuspended: Bool { suspensions > 0 }
 
-    /// The turn word for a holder, and until when newcomers may barge past the front.
+    /// The turn word for a holder, and until when newcomers may barge past the front, or who only look find a free turn
+    /// kept for it.
     @inline(__always)
     func summary(holder: UInt64) -> (turn: TurnWord, deadline: BargingDeadline) {
         var (level, deadline) = (UInt64(0), BargingDeadline.none)
         if let front = unsafe frontLink {
             unsafe front._withUnsafeGuaranteedRef { front in
                 level = front.priority.level
-                if unsafe front.arrival <= lastBargedPast || successorIsLooking { return }
+                if unsafe front.arrival <= lastBargedPast || successorIsLooking {
+                    deadline = keepingDeadline
+                    return
+                }
                 let barging = policy.barging &* UInt64(max(threads.count, 1))
                 deadline = unsafe BargingDeadline(front.priority, until: front.arrival &+ barging)
             }
@@ -164,6 +168,13 @@ extension WaiterQueue {
             isObserved: isObserved
         )
         return (turn, deadline)
+    }
+
+    /// Until when a free turn is kept for a block that has not started: a newcomer that only looks need not look closer.
+    /// For one that runs, a timer runs as well.
+    private var keepingDeadline: BargingDeadline {
+        guard case .lane(let lane) = successor, lane.isDispatched else { return .none }
+        return BargingDeadline(keptUntil: lane.deadline(now: 0, policy))
     }
 
     /// Until when newcomers may barge past the front.
@@ -532,15 +543,37 @@ extension WaiterQueue {
     /// All queues that stand still do so at once: the other lanes have been waited for as well, or are from now on. But
     /// not each time: thousands of blocks hold up the successor's, and if that made all of them come again, the value
     /// would do little else from then on.
-    private mutating func giveUpLateBlocks(holder: UInt64, forNewcomer: Bool = false, _ effects: inout Effects) {
+    private mutating func giveUpLateBlocks(holder: UInt64, _ effects: inout Effects) {
         // The timer fires in time, and the clock is not asked before.
-        guard !timerIsRunning, !isSuspended, case .lane(let lane) = successor, forNewcomer || mayGiveUp(lane) else {
-            return
-        }
+        guard !timerIsRunning, !isSuspended, case .lane(let lane) = successor, mayGiveUp(lane) else { return }
         let time = now()
         guard lane.isLate(at: time, holder: holder, policy) else {
             return dispatchSlowEquals(of: lane, at: time, &effects)
         }
+        giveUpLateBlocks(with: lane, holder: holder, at: time, &effects) { $0.mayGiveUp($1) }
+    }
+
+    /// A newcomer that does not stand in line has found the turn free, and kept for another after the deadline. No timer
+    /// may run then, as nothing may wait beside that.
+    ///
+    /// - Returns: Whether that was a lane whose block is late, and has lost its place.
+    mutating func giveUpLateBlocksForNewcomer(holder: UInt64, _ effects: inout Effects) -> Bool {
+        endBarging()
+        let time = now()
+        guard !isSuspended, case .lane(let lane) = successor, lane.isLate(at: time, holder: holder, policy) else {
+            return false
+        }
+        giveUpLateBlocks(with: lane, holder: holder, at: time, &effects) { _, _ in true }
+        return true
+    }
+
+    private mutating func giveUpLateBlocks(
+        with lane: Lane,
+        holder: UInt64,
+        at time: UInt64,
+        _ effects: inout Effects,
+        if mayGiveUp: (Self, Lane) -> Bool
+    ) {
         successor = nil
         // If it is present, its queue moves, which says nothing of the others.
         let probes = lane.isDispatched
@@ -556,19 +589,7 @@ extension WaiterQueue {
             effects.probes.append(lane)
         }
         if probes, probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
-        for lane in late where forNewcomer || mayGiveUp(lane) { giveUp(lane, at: time) }
-    }
-
-    /// A newcomer that will not stand in line has found the turn free, and kept for another. No timer may run then, as
-    /// nothing else waits: if that is a lane whose block does not come in time, it loses its place.
-    ///
-    /// - Returns: Whether there is a new successor, or none.
-    package mutating func giveUpLateBlocks(forNewcomerAt holder: UInt64, _ effects: inout Effects) -> Bool {
-        let before = successorIdentity
-        giveUpLateBlocks(holder: holder, forNewcomer: true, &effects)
-        let isChange = successorIdentity != before
-        effects.changesNothing = !isChange && effects.probes.isEmpty
-        return isChange
+        for lane in late where mayGiveUp(self, lane) { giveUp(lane, at: time) }
     }
 
     /// The block of a slow queue is late, and waited for on: so are those of its equals from now on, and not one after

@@ -49,11 +49,11 @@ extension Condition {
         test = nil
     }
 
-    /// Wakes the thread, or resumes the task: to be called by the one whose change has ended the wait.
+    /// Wakes threads and resumes tasks: to be called by the one whose change has ended their waits.
     @usableFromInline
-    func wake() {
-        parker?.wake()
-        if let continuation { [continuation].resumeOnGlobalQueue() }
+    static func wake(_ conditions: [Condition]) {
+        for condition in conditions { condition.parker?.wake() }
+        conditions.compactMap { $0.continuation }.resumeOnGlobalQueue()
     }
 }
 

@@ -49,7 +49,7 @@ extension WaiterTable {
 
         @inlinable
         func deliver() {
-            for condition in met { condition.wake() }
+            Condition.wake(met)
             delivery?.deliver()
         }
     }

@@ -80,23 +80,6 @@ struct SlowEqualsTests {
         line.end()
     }
 
-    @Test("So they are when it is late for a newcomer that only looks for the turn")
-    func dispatchedForNewcomer() {
-        var line = Line()
-        for _ in 0..<3 { line.append() }
-        line.waitsForFront()
-        line.waiters.timerFired()
-        var effects = WaiterQueue.Effects()
-        let isChange = line.waiters.giveUpLateBlocks(forNewcomerAt: 0, &effects)
-        #expect(!isChange)
-        #expect(!effects.changesNothing)
-        #expect(effects.probes.count == 2)
-        effects = WaiterQueue.Effects()
-        _ = line.waiters.giveUpLateBlocks(forNewcomerAt: 0, &effects)
-        #expect(effects.changesNothing)
-        line.end()
-    }
-
     enum Other: CaseIterable, Sendable {
         case lessUrgent, inTime, behindAFrontInTime, behindAFrontThatCameInVain, suspended
     }
