@@ -550,7 +550,7 @@ extension WaiterQueue {
         guard lane.isLate(at: time, holder: holder, policy) else {
             return dispatchSlowEquals(of: lane, at: time, &effects)
         }
-        giveUpLateBlocks(with: lane, holder: holder, at: time, &effects) { $0.mayGiveUp($1) }
+        giveUpLateBlocks(with: lane, evenIfAlone: false, holder: holder, at: time, &effects)
     }
 
     /// A newcomer that does not stand in line has found the turn free, and kept for another after the deadline. No timer
@@ -563,16 +563,16 @@ extension WaiterQueue {
         guard !isSuspended, case .lane(let lane) = successor, lane.isLate(at: time, holder: holder, policy) else {
             return false
         }
-        giveUpLateBlocks(with: lane, holder: holder, at: time, &effects) { _, _ in true }
+        giveUpLateBlocks(with: lane, evenIfAlone: true, holder: holder, at: time, &effects)
         return true
     }
 
     private mutating func giveUpLateBlocks(
         with lane: Lane,
+        evenIfAlone: Bool,
         holder: UInt64,
         at time: UInt64,
-        _ effects: inout Effects,
-        if mayGiveUp: (Self, Lane) -> Bool
+        _ effects: inout Effects
     ) {
         successor = nil
         // If it is present, its queue moves, which says nothing of the others.
@@ -589,7 +589,7 @@ extension WaiterQueue {
             effects.probes.append(lane)
         }
         if probes, probesAll { nextProbe = time &+ policy.probing &* UInt64(effects.probes.count) }
-        for lane in late where mayGiveUp(self, lane) { giveUp(lane, at: time) }
+        for lane in late where evenIfAlone || mayGiveUp(lane) { giveUp(lane, at: time) }
     }
 
     /// The block of a slow queue is late, and waited for on: so are those of its equals from now on, and not one after
