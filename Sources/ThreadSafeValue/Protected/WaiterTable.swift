@@ -49,7 +49,7 @@ extension WaiterTable {
 
         @inlinable
         func deliver() {
-            Condition.wake(met)
+            if !met.isEmpty { Condition.wake(met) }
             delivery?.deliver()
         }
     }
