@@ -292,7 +292,9 @@ extension TurnQueue {
         var backoff = backoff
         while true {
             let seen = turn
-            if seen.holder == thread && !inTask || isHeldByThisTask(seen) { return .refused(.reentrantCommand) }
+            if seen.holder == thread && !inTask || isHeldByBodyOfCaller(seen, inTask: inTask) {
+                return .refused(.reentrantCommand)
+            }
             switch seen.admission(of: priority) {
             case .take:
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
@@ -337,12 +339,12 @@ extension TurnQueue {
     }
 
     /// Whether the command is part of an async body that has the turn: in its task, or in a closure that this awaits,
-    /// which has no task where it had to wait in line.
-    private func isHeldByThisTask(_ seen: TurnWord) -> Bool {
+    /// which runs without a task if it had to stand in line.
+    private func isHeldByBodyOfCaller(_ seen: TurnWord, inTask: Bool) -> Bool {
         guard seen.isHeldByTask else { return false }
-        let isInTask = unsafe withUnsafeCurrentTask { unsafe $0 != nil }
-        let body = isInTask ? TaskBody.current : ThreadWaiter.body
-        return body?.isPart(of: seen.holder) == true
+        if TaskBody.current?.isPart(of: seen.holder) == true { return true }
+        // The closure goes on when a task that it has started in place is suspended.
+        return !inTask && ThreadWaiter.body?.isPart(of: seen.holder) == true
     }
 
     /// Stands in line and parks until the turn is there, or the time is up.

@@ -7,8 +7,9 @@ import Dispatch
 /// What a thread or a task waits for to become true of a protected value.
 @usableFromInline
 final class Condition<Value> {
-    /// Gone with the last of the users, who decides on which thread what it has captured goes away.
-    private var test: (@Sendable (Value) -> Bool)?
+    /// What it has captured goes away with this, when nobody waits and nobody tests it any more.
+    @usableFromInline
+    var test: (@Sendable (Value) -> Bool)?
     /// Where a thread sleeps; a task has none.
     let parker: Parker?
 
@@ -20,9 +21,6 @@ final class Condition<Value> {
     /// Whether the wait is over, one way or the other.
     var isOver = false
 
-    /// The one who waits, and those who test the condition now.
-    var users = 1
-
     /// What a task that is suspended goes on with.
     var continuation: CheckedContinuation<Void, Never>?
 
@@ -32,21 +30,27 @@ final class Condition<Value> {
     }
 }
 
-// What changes is guarded by the table's lock, or left to the last one who uses it; the continuation is read by the one
-// who ended the wait.
+// What changes is guarded by the table's lock; the continuation is read by the one who ended the wait, and the test goes
+// when nobody else reads it.
 extension Condition: @unchecked Sendable {}
 extension Condition: Placed {}
 
 extension Condition {
-    /// Whether a value meets the condition: to be called by a user.
-    @usableFromInline
+    /// Whether a value meets the condition.
+    @inlinable
     func isMet(by value: Value) -> Bool {
         test!(value)
     }
 
-    /// Lets go of what the condition has captured: to be called when it has no user any more.
+    /// Lets go of what the condition has captured.
     func end() {
         test = nil
+    }
+
+    /// The same on a global queue.
+    @usableFromInline
+    static func endElsewhere(_ conditions: [Condition]) {
+        awaitedTarget.async { for condition in conditions { condition.end() } }
     }
 
     /// Wakes threads and resumes tasks: to be called by the one whose change has ended their waits.
@@ -80,7 +84,8 @@ extension WaiterTable {
         lock.around { endUnderLock(ended) }
     }
 
-    private func endUnderLock(_ ended: [Condition<Value>]) -> [Condition<Value>] {
+    @usableFromInline
+    func endUnderLock(_ ended: [Condition<Value>]) -> [Condition<Value>] {
         let endedHere = ended.filter { !$0.isOver }
         for condition in endedHere {
             condition.isOver = true
@@ -90,24 +95,23 @@ extension WaiterTable {
         return endedHere
     }
 
-    /// The wait is over, and the caller goes on: lets go of what the condition has captured, unless it is tested now.
+    /// The wait is over, and the caller goes on: lets go of what the condition has captured, unless it may be tested now.
     func leave(_ condition: Condition<Value>) {
-        let isLast = lock.around {
-            condition.users -= 1
-            return condition.users == 0
+        let mayBeTested = lock.around {
+            if isTesting { left.append(condition) }
+            return isTesting
         }
-        if isLast { condition.end() }
+        if !mayBeTested { condition.end() }
     }
 
-    /// The conditions to be tested now, each of which stays until `endTests(of:met:)`.
-    @usableFromInline
+    /// The conditions to be tested now, which stay until `endTests(met:)`.
+    @inlinable
     func beginTests() -> [Condition<Value>] {
         lock.around {
+            isTesting = true
             // A real copy: the thread sanitizer does not see what orders the end of one that shares its memory before
             // the next change.
-            let tested = conditions.elements.compactMap { $0 }
-            for condition in tested { condition.users += 1 }
-            return tested
+            return conditions.elements.compactMap { $0 }
         }
     }
 
@@ -117,13 +121,14 @@ extension WaiterTable {
     /// calling thread may be in accesses to other values, and its `deinit` may use them.
     ///
     /// - Returns: The waits which it is this call that has ended.
-    @usableFromInline
-    func endTests(of tested: [Condition<Value>], met: [Condition<Value>]) -> [Condition<Value>] {
-        let (ended, unused) = lock.around {
-            for condition in tested { condition.users -= 1 }
-            return (endUnderLock(met), tested.filter { $0.users == 0 })
-        }
-        if !unused.isEmpty { awaitedTarget.async { for condition in unused { condition.end() } } }
+    @inlinable
+    func endTests(met: [Condition<Value>]) -> [Condition<Value>] {
+        lock.lock()
+        isTesting = false
+        let ended = met.isEmpty ? [] : endUnderLock(met)
+        let left = left.isEmpty ? [] : left.drain()
+        lock.unlock()
+        if !left.isEmpty { Condition.endElsewhere(left) }
         return ended
     }
 }

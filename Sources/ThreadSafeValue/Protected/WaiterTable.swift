@@ -24,6 +24,14 @@ final class WaiterTable<Value> {
     @usableFromInline
     var conditions = ArrivalList<Condition<Value>>()
 
+    /// Whether the thread that has the value's lock tests the conditions.
+    @usableFromInline
+    var isTesting = false
+
+    /// Those that nobody waits for any more since then.
+    @usableFromInline
+    var left = [Condition<Value>]()
+
     init(awaited: AtomicWord) {
         self.awaited = awaited
         broadcaster = ChangeBroadcaster { awaited.set(AwaitedChange.any, to: $0) }
@@ -63,7 +71,7 @@ extension WaiterTable {
             // Tested outside the table's lock, as they may do anything. None can be added meanwhile.
             let tested = beginTests()
             for condition in tested where condition.isMet(by: value) { pending.met.append(condition) }
-            pending.met = endTests(of: tested, met: pending.met)
+            pending.met = endTests(met: pending.met)
         }
         if bits & AwaitedChange.any != 0 { pending.delivery = broadcaster.record(value) }
         return pending

@@ -197,7 +197,8 @@ extension AwaitCommands {
     /// Puts a command in line now, whose answer may be awaited later.
     ///
     /// Commands of one priority that are submitted one after the other run in that order; those of several tasks that
-    /// each await one run in any. With a time-out of zero it is put in line only if the turn is free.
+    /// each await one run in any. With a time-out of zero it is put in line only if the turn is free, and then waits for
+    /// as long as it takes; if not, it answers ``QueueSafeValueError/timedOut``, also in an async closure of the value.
     ///
     /// - Parameter accessClosure: Called at most once, on a concurrent queue, with the value. If it throws, what it
     ///   changed stays.

@@ -117,6 +117,22 @@ struct StandstillTests {
         }
     }
 
+    @Test("While its queue may still start, they find the turn kept for it", arguments: Look.allCases)
+    func looksTooEarly(look: Look) throws {
+        try inTime {
+            let value = QueueSafeValue(value: 7, policy: .unbounded)
+            let queue = DispatchQueue(label: "target")
+            queue.suspend()
+            value.async(performIn: queue).highestPriority.set { $0 += 1 }
+            // Until nobody barges any more, and once after that.
+            let begin = now()
+            while now() < begin + 1_000_000 { #expect(!look.finds(7, in: value)) }
+            #expect(!look.finds(7, in: value))
+            queue.resume()
+            try poll("its command has run") { look.finds(8, in: value) }
+        }
+    }
+
     /// The look comes when nothing has a place in line; the commands are in it again when their queues go on.
     @Test("A look that passes queues that stand still loses none of their commands, 200 times")
     func looksLoseNothing() throws {

@@ -116,6 +116,44 @@ struct AwaitedBodyTests {
         )
     }
 
+    /// What that thread runs in place holds up the closure if it waits, but not if it is suspended.
+    @Test("A task that runs in place in such a closure is part of the body where it waits, and is none where it awaits")
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func taskInPlace() async throws {
+        let answers = try await onOwnThreads {
+            let (value, other) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
+            let (answers, awaited, isOver) = (Log<Answer>(), Log<Answer>(), Gate())
+            let blocker = Blocker(other)
+            async let body = value.async.highestPriority.set { _ in
+                await other.async.highestPriority.set { _ in
+                    Task(executorPreference: InPlace()) {
+                        answers.add(Self.wait(value))
+                        awaited.add(await value.async.lowestPriority.set { $0 += 1 })
+                        isOver.open()
+                    }
+                }
+            }
+            while other.pendingCommandCount == 0 { await Task.yield() }
+            blocker.end()
+            answers.add(await body)
+            await isOver.pass()
+            return answers.entries + awaited.entries
+        }
+        #expect(answers == [.failure(.reentrantCommand), .success(0), .success(1)])
+    }
+
+    // Not in an async closure, which had better await.
+    private static func wait(_ value: QueueSafeValue<Int>) -> Answer {
+        value.wait(timeout: .seconds(20)).lowestPriority.get()
+    }
+
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private final class InPlace: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            unsafe UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
     /// While a task is in the body of a group, its children have copies of its locals, as a `Task { }` has.
     @Test("So is a child of a body that is itself in the body of a group")
     func childrenInAGroup() async throws {
