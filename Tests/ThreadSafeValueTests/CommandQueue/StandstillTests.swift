@@ -120,7 +120,9 @@ struct StandstillTests {
     @Test("While its queue may still start, they find the turn kept for it", arguments: Look.allCases)
     func looksTooEarly(look: Look) throws {
         try inTime {
-            let value = QueueSafeValue(value: 7, policy: .unbounded)
+            var policy = HandoffPolicy()
+            policy.keeping = 600_000_000_000
+            let value = QueueSafeValue(value: 7, policy: policy)
             let queue = DispatchQueue(label: "target")
             queue.suspend()
             value.async(performIn: queue).highestPriority.set { $0 += 1 }
