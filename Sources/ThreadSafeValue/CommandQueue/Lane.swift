@@ -357,9 +357,9 @@ extension Lane {
     /// Learns how long the target queue has taken to start the lane's block, which was dispatched at a time: until the
     /// latest other block of the lane returned, that is no fault of the queue.
     ///
-    /// Nothing is learned of a block that comes as soon as neither it nor another is waited for: it may have been
-    /// behind a thread of its queue that stood in line, and would be so for longer each time. After a block that came
-    /// in vain, the next one is no longer behind what held that up: it may only teach more.
+    /// A block that comes as soon as neither it nor another is waited for may have been behind a thread of its queue that
+    /// stood in line, and would be so for longer each time: so the queue is waited for half as long then. After a block
+    /// that came in vain, the next one is no longer behind what held that up: it may only teach more.
     package func adapt(
         toBlockDispatchedAt start: UInt64,
         startedAt time: UInt64,
@@ -367,8 +367,8 @@ extension Lane {
         _ policy: HandoffPolicy
     ) {
         let delay = time - max(start, latestReturn)
-        if isOverdue, misses == 0, time - givenUp < keeping(policy) / 4 { return }
-        adapt(to: max(delay, misses > 0 ? self.delay : 0))
+        let isHeldUpByLine = isOverdue && misses == 0 && time - givenUp < keeping(policy) / 4
+        adapt(to: isHeldUpByLine ? self.delay / 2 : max(delay, misses > 0 ? self.delay : 0))
     }
 
     /// Learns how long the target queue takes to start a block.

@@ -8,6 +8,8 @@ import Dispatch
 @usableFromInline
 final class Condition<Value> {
     /// What it has captured goes away with this, when nobody waits and nobody tests it any more.
+    // Not checked for exclusive access, which each change would pay for.
+    @exclusivity(unchecked)
     @usableFromInline
     var test: (@Sendable (Value) -> Bool)?
     /// Where a thread sleeps; a task has none.
@@ -26,7 +28,7 @@ final class Condition<Value> {
 
     init(_ parker: Parker?, _ isMet: @escaping @Sendable (Value) -> Bool) {
         self.parker = parker
-        test = isMet
+        unsafe test = isMet
     }
 }
 
@@ -39,12 +41,12 @@ extension Condition {
     /// Whether a value meets the condition.
     @inlinable
     func isMet(by value: Value) -> Bool {
-        test!(value)
+        unsafe test!(value)
     }
 
     /// Lets go of what the condition has captured.
     func end() {
-        test = nil
+        unsafe test = nil
     }
 
     /// The same on a global queue.
@@ -98,8 +100,8 @@ extension WaiterTable {
     /// The wait is over, and the caller goes on: lets go of what the condition has captured, unless it may be tested now.
     func leave(_ condition: Condition<Value>) {
         let mayBeTested = lock.around {
-            if isTesting { left.append(condition) }
-            return isTesting
+            if unsafe isTesting { unsafe left.append(condition) }
+            return unsafe isTesting
         }
         if !mayBeTested { condition.end() }
     }
@@ -108,7 +110,7 @@ extension WaiterTable {
     @inlinable
     func beginTests() -> [Condition<Value>] {
         lock.around {
-            isTesting = true
+            unsafe isTesting = true
             // A real copy: the thread sanitizer does not see what orders the end of one that shares its memory before
             // the next change.
             return conditions.elements.compactMap { $0 }
@@ -124,9 +126,9 @@ extension WaiterTable {
     @inlinable
     func endTests(met: [Condition<Value>]) -> [Condition<Value>] {
         lock.lock()
-        isTesting = false
+        unsafe isTesting = false
         let ended = met.isEmpty ? [] : endUnderLock(met)
-        let left = left.isEmpty ? [] : left.drain()
+        let left = unsafe left.isEmpty ? [] : left.drain()
         lock.unlock()
         if !left.isEmpty { Condition.endElsewhere(left) }
         return ended

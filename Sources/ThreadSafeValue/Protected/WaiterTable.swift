@@ -25,10 +25,12 @@ final class WaiterTable<Value> {
     var conditions = ArrivalList<Condition<Value>>()
 
     /// Whether the thread that has the value's lock tests the conditions.
+    @exclusivity(unchecked)
     @usableFromInline
     var isTesting = false
 
     /// Those that nobody waits for any more since then.
+    @exclusivity(unchecked)
     @usableFromInline
     var left = [Condition<Value>]()
 
