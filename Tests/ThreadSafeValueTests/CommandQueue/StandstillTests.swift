@@ -121,7 +121,7 @@ struct StandstillTests {
     func looksTooEarly(look: Look) throws {
         try inTime {
             var policy = HandoffPolicy()
-            policy.keeping = 600_000_000_000
+            (policy.keeping, policy.keepingLimit) = (600_000_000_000, 600_000_000_000)
             let value = QueueSafeValue(value: 7, policy: policy)
             let queue = DispatchQueue(label: "target")
             queue.suspend()
