@@ -83,14 +83,8 @@ struct StandstillTests {
     /// Nothing waits for the turn then but the command of the queue: no timer runs, and each look finds the turn kept.
     @Test("Nor does it stall those who only look for the turn", arguments: Look.allCases)
     func looks(look: Look) throws {
-        try inTime {
-            let value = QueueSafeValue(value: 7)
-            let queue = DispatchQueue(label: "target")
-            queue.suspend()
-            value.async(performIn: queue).highestPriority.set { $0 += 1 }
+        try look.whileQueueIsSuspended(HandoffPolicy()) { value in
             try poll("a look finds the turn free") { look.finds(7, in: value) }
-            queue.resume()
-            try poll("its command has run") { look.finds(8, in: value) }
         }
     }
 
@@ -115,23 +109,33 @@ struct StandstillTests {
             case .description: return String(reflecting: value) == "QueueSafeValue(\(number))"
             }
         }
+
+        /// Calls `body` with 7 while a queue stands still whose command makes 8 of it, and waits until that has run.
+        func whileQueueIsSuspended(
+            _ policy: HandoffPolicy,
+            _ body: @escaping @Sendable (QueueSafeValue<Int>) throws -> Void
+        ) throws {
+            try inTime {
+                let value = QueueSafeValue(value: 7, policy: policy)
+                let queue = DispatchQueue(label: "target")
+                queue.suspend()
+                value.async(performIn: queue).highestPriority.set { $0 += 1 }
+                try body(value)
+                queue.resume()
+                try poll("its command has run") { finds(8, in: value) }
+            }
+        }
     }
 
     @Test("While its queue may still start, they find the turn kept for it", arguments: Look.allCases)
     func looksTooEarly(look: Look) throws {
-        try inTime {
-            var policy = HandoffPolicy()
-            (policy.keeping, policy.keepingLimit) = (600_000_000_000, 600_000_000_000)
-            let value = QueueSafeValue(value: 7, policy: policy)
-            let queue = DispatchQueue(label: "target")
-            queue.suspend()
-            value.async(performIn: queue).highestPriority.set { $0 += 1 }
+        var policy = HandoffPolicy()
+        (policy.keeping, policy.keepingLimit) = (600_000_000_000, 600_000_000_000)
+        try look.whileQueueIsSuspended(policy) { value in
             // Until nobody barges any more, and once after that.
             let begin = now()
             while now() < begin + 1_000_000 { #expect(!look.finds(7, in: value)) }
             #expect(!look.finds(7, in: value))
-            queue.resume()
-            try poll("its command has run") { look.finds(8, in: value) }
         }
     }
 
