@@ -368,7 +368,8 @@ extension Lane {
     ) {
         let delay = time - max(start, latestReturn)
         let isHeldUpByLine = isOverdue && misses == 0 && time - givenUp < keeping(policy) / 4
-        adapt(to: isHeldUpByLine ? self.delay / 2 : max(delay, misses > 0 ? self.delay : 0))
+        // A queue is waited for twice as long as it is late, and one that is too late no longer than one in time.
+        adapt(to: isHeldUpByLine ? keeping(policy) / 4 : max(delay, misses > 0 ? self.delay : 0))
     }
 
     /// Learns how long the target queue takes to start a block.

@@ -5,7 +5,8 @@
 extension Protected: Equatable where Value: Equatable {
     /// Compares two values as they are at one and the same moment.
     ///
-    /// The values are compared outside the locks, on the calling thread.
+    /// The values are compared outside the locks, on the calling thread. Both locks are held while they are copied, so
+    /// don't nest accesses to them elsewhere, as with ``withLocked(_:_:body:)``.
     ///
     /// - Parameters:
     ///   - lhs: A protected value.

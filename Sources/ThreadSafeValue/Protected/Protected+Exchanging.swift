@@ -22,6 +22,7 @@ extension Protected {
     /// Exchanges two values in one step. With itself it does nothing.
     ///
     /// The locks are taken in one order everywhere, so threads that do this with the same values cannot hang.
+    /// Don't nest accesses to them elsewhere, as with ``withLocked(_:_:body:)``.
     ///
     /// - Parameter other: The other value.
     @inlinable

@@ -23,11 +23,13 @@
 /// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
 ///
 /// - Warning: As a wrapper, use it on a property, and in a function as `let count = Protected(0)`. On a *local*
-///   variable or a parameter, on a property with `willSet` or `didSet` or one that is overridden, and through a key
-///   path, Swift reads a wrapped value and writes it back in two accesses: `count += 1` loses updates there.
+///   variable or a parameter, on a property with `willSet` or `didSet` or one that is overridden, through a key path,
+///   and in a structure that is itself the value of a handle, Swift reads a wrapped value and writes it back in two
+///   accesses: `count += 1` loses updates there.
 /// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes
-///   with a message that says so. Don't nest accesses to two values in opposite orders: that crashes as well, but
-///   hangs on Apple systems. `await f(&model.count)` keeps the lock while it is suspended: use a local copy there. In
+///   with a message that says so. Don't nest accesses to two values in opposite orders, nor at all if the two are
+///   compared, swapped or named in `withLocked` anywhere: that crashes as well, but hangs on Apple systems.
+///   `await f(&model.count)` keeps the lock while it is suspended: use a local copy there. In
 ///   `model.part?.count = other.count` the access opens before the right side is evaluated, and in
 ///   `model.counts[key, default: other.count] += 1` before the default: put that in a `let` first.
 @propertyWrapper

@@ -11,7 +11,9 @@
 /// }
 /// ```
 ///
-/// The locks are taken in one order everywhere, so threads that name the same values in any order cannot hang.
+/// The locks are taken in one order everywhere, so threads that name the same values in any order cannot hang. It is no
+/// order that a program knows: don't nest accesses to the same values elsewhere, in whatever order. That is the mistake
+/// of nesting them in opposite orders: it crashes with a message, but hangs on Apple systems.
 ///
 /// - Warning: Crashes, before it takes any lock, if one value is named twice: there cannot be two `inout` accesses to
 ///   one value. ``Protected/isSame(as:)`` tells. Crashes too if the calling thread is accessing one of the values
@@ -113,7 +115,14 @@ public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure:
             &fourth.place.pointee
         )
     } end: {
-        commit(first.storage, second.storage, third.storage, fourth.storage)
+        if first.hasWaiters || second.hasWaiters || third.hasWaiters || fourth.hasWaiters {
+            commitNotifying(first.storage, second.storage, third.storage, fourth.storage)
+        } else {
+            first.unlock()
+            second.unlock()
+            third.unlock()
+            fourth.unlock()
+        }
     }
 }
 
@@ -155,10 +164,7 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
         }
         return try body(&moved)
     } end: {
-        let notify = ordered.map { $0.commitToNotify() }
-        withExtendedLifetime(ordered) {
-            for notify in notify { notify() }
-        }
+        commit(ordered)
     }
 }
 
@@ -219,6 +225,39 @@ func lock<First, Second, Third>(
     if ids.0 == highest { first.lock() } else if ids.1 == highest { second.lock() } else { third.lock() }
 }
 
+/// Takes the locks of four values in the one order.
+@inlinable
+func lock<First, Second, Third, Fourth>(
+    _ first: ProtectedStorage<First>,
+    _ second: ProtectedStorage<Second>,
+    _ third: ProtectedStorage<Third>,
+    _ fourth: ProtectedStorage<Fourth>
+) {
+    var ids = (ObjectIdentifier(first), ObjectIdentifier(second), ObjectIdentifier(third), ObjectIdentifier(fourth))
+    // The lower and the higher of each half, then the lowest and the highest of all, then the two between.
+    if ids.1 < ids.0 { swap(&ids.0, &ids.1) }
+    if ids.3 < ids.2 { swap(&ids.2, &ids.3) }
+    if ids.2 < ids.0 { swap(&ids.0, &ids.2) }
+    if ids.3 < ids.1 { swap(&ids.1, &ids.3) }
+    if ids.2 < ids.1 { swap(&ids.1, &ids.2) }
+    if ids.0 == ids.1 || ids.1 == ids.2 || ids.2 == ids.3 { failNamedTwice() }
+    func lock(_ id: ObjectIdentifier) {
+        if id == ObjectIdentifier(first) {
+            first.lock()
+        } else if id == ObjectIdentifier(second) {
+            second.lock()
+        } else if id == ObjectIdentifier(third) {
+            third.lock()
+        } else {
+            fourth.lock()
+        }
+    }
+    lock(ids.0)
+    lock(ids.1)
+    lock(ids.2)
+    lock(ids.3)
+}
+
 /// Takes the locks of any number of values in the one order.
 @inlinable
 func lock<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
@@ -248,6 +287,22 @@ func commitNotifying<each Value>(_ storages: repeat ProtectedStorage<each Value>
     var notify = [() -> Void]()
     for storage in repeat each storages { notify.append(storage.commitToNotify()) }
     withExtendedLifetime((repeat each storages)) {
+        for notify in notify { notify() }
+    }
+}
+
+/// Gives back the locks of a list of values that may have changed, then notifies those who wait for a change.
+@inlinable
+func commit<Value>(_ storages: [ProtectedStorage<Value>]) {
+    if storages.contains(where: { $0.hasWaiters }) { return commitNotifying(storages) }
+    for storage in storages { storage.unlock() }
+}
+
+@usableFromInline
+@inline(never)
+func commitNotifying<Value>(_ storages: [ProtectedStorage<Value>]) {
+    let notify = storages.map { $0.commitToNotify() }
+    withExtendedLifetime(storages) {
         for notify in notify { notify() }
     }
 }

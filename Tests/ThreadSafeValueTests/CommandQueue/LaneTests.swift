@@ -466,10 +466,13 @@ struct LaneTests {
         lane.adapt(toBlockDispatchedAt: 0, startedAt: time, latestGivenUpAt: giveUp, policy)
         let teachesNothing = milliseconds <= givenUp + 1 && !isInVain
         #expect((lane.keeping(policy) == policy.keeping) == teachesNothing)
-        // What the queue was waited for in vain before is forgotten.
-        lane.adapt(to: 20_000_000)
-        lane.adapt(toBlockDispatchedAt: 0, startedAt: time, latestGivenUpAt: giveUp, policy)
-        if teachesNothing { #expect(lane.keeping(policy) == 20_000_000) }
+        // What the queue was waited for in vain before is forgotten, however late it was.
+        for delay: UInt64 in [4, 20, 30, 50, 70, 100, 200] {
+            lane.adapt(to: delay * 1_000_000)
+            let before = lane.keeping(policy)
+            lane.adapt(toBlockDispatchedAt: 0, startedAt: time, latestGivenUpAt: giveUp, policy)
+            if teachesNothing { #expect(lane.keeping(policy) == max(before / 2, policy.keeping)) }
+        }
         for command in [command, thread] { waiters.remove(command) }
     }
 

@@ -64,6 +64,24 @@ struct ProtectedChangesTests {
         #expect(await texts.next() == "a")
     }
 
+    @Test("So has the only one that is listened to, whichever it is, also of a list", arguments: 0..<4)
+    func onlyOne(place: Int) async {
+        let values = (0..<4).map { _ in Protected(0) }
+        var changes = values[place].changes(buffering: .unbounded).makeAsyncIterator()
+        withLocked(values[0], values[1], values[2], values[3]) { first, second, third, fourth in
+            (first, second, third, fourth) = (1, 1, 1, 1)
+        }
+        #expect(await changes.next() == 1)
+        withLocked(values) { $0 = [2, 2, 2, 2] }
+        #expect(await changes.next() == 2)
+        let three = [values[place]] + values.indices.filter { $0 != place }.prefix(2).map { values[$0] }
+        withLocked(three[place % 3], three[(place + 1) % 3], three[(place + 2) % 3]) { first, second, third in
+            (first, second, third) = (3, 3, 3)
+        }
+        #expect(await changes.next() == 3)
+        #expect(values[place].tryRead { $0 } == 3)
+    }
+
     @Test("The first iterator has what came since the sequence was made, a second one what comes since it was made")
     func iterators() async {
         let number = Protected(0)

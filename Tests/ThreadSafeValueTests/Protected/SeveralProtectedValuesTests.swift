@@ -162,6 +162,12 @@ struct SeveralProtectedValuesTests {
             #expect(third.tryRead { _ in } == nil)
             #expect(fourth.tryRead { _ in } == nil)
         }
+        withLocked(third, first, fourth, second) { _, _, _, _ in
+            #expect(first.tryRead { _ in } == nil)
+            #expect(second.tryRead { _ in } == nil)
+            #expect(third.tryRead { _ in } == nil)
+            #expect(fourth.tryRead { _ in } == nil)
+        }
         #expect(first.tryRead { _ in } != nil)
         #expect(second.tryRead { _ in } != nil)
         #expect(third.tryRead { _ in } != nil)
@@ -179,7 +185,7 @@ struct SeveralProtectedValuesTests {
                 var random = SplitRandom(state: seeds[index])
                 for _ in 0..<5_000 {
                     let few = accounts.shuffled(using: &random)
-                    switch Int.random(in: 0...3, using: &random) {
+                    switch Int.random(in: 0...4, using: &random) {
                     case 0:
                         withLocked(few[0], few[1]) { source, target in
                             source -= 1
@@ -192,6 +198,13 @@ struct SeveralProtectedValuesTests {
                             second += 1
                         }
                     case 2:
+                        withLocked(few[0], few[1], few[2], few[3]) { source, first, second, third in
+                            source -= 3
+                            first += 1
+                            second += 1
+                            third += 1
+                        }
+                    case 3:
                         withLocked(few[0], few[1], few[2], few[3]) { values in
                             values.0 -= 3
                             values.1 += 1
@@ -210,7 +223,7 @@ struct SeveralProtectedValuesTests {
         }
     }
 
-    @Test("One value named twice crashes with a message before anything is locked, and doesn't hang", arguments: 2...4)
+    @Test("One value named twice crashes with a message before anything is locked, and doesn't hang", arguments: 2...5)
     func namedTwice(count: Int) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [count] in
             giveUp(afterSeconds: 120)
@@ -219,6 +232,7 @@ struct SeveralProtectedValuesTests {
             switch count {
             case 2: withLocked(value, again) { _, _ in }
             case 3: withLocked(value, other, again) { _, _, _ in }
+            case 4: withLocked(copy, value, other, again) { _, _, _, _ in }
             default: withLocked(copy, value, other, again) { _ in }
             }
         }

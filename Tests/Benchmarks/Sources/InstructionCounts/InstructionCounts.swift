@@ -55,6 +55,9 @@ struct InstructionCounts {
         change("Protected.write{},listened", Listened.self),
         change("withLocked(2)", TwoLocked.self),
         change("withLocked(3)", ThreeLocked.self),
+        change("withLocked(4)", FourLocked.self),
+        change("withLocked(5)", FiveLocked.self),
+        change("withLocked([10])", ListLocked.self),
         // For comparison.
         change("Mutex.withLock{}", MutexNumber.self),
         read("Mutex.withLock{$0[]}", MutexEntry.self),
