@@ -3,7 +3,8 @@
 //
 
 import Testing
-import ThreadSafeValue
+
+@testable import ThreadSafeValue
 
 @Suite("Several protected values at once")
 struct SeveralProtectedValuesTests {
@@ -174,6 +175,25 @@ struct SeveralProtectedValuesTests {
         #expect(fourth.tryRead { _ in } != nil)
     }
 
+    /// A thread that waits for one of the locks has all that come before it.
+    @Test("The locks are taken in one order, however the values are named", arguments: 2...5, [false, true])
+    func oneOrder(count: Int, isList: Bool) throws {
+        let values = (0..<count).map { Protected($0) }
+            .sorted { ObjectIdentifier($0.storage) < ObjectIdentifier($1.storage) }
+        for named in permutations(of: values) {
+            for held in 1..<count {
+                let thread = try values[held].write { _ in
+                    let thread = RunningThread { lockOnce(named, isList: isList) }
+                    try poll("the thread has the locks before lock \(held)") {
+                        values[..<held].allSatisfy { $0.tryRead { _ in } == nil }
+                    }
+                    return thread
+                }
+                thread.join()
+            }
+        }
+    }
+
     @Test("Random sets of values in random orders on four threads: no hang, and every transfer is whole")
     func randomOrders() async {
         await #expect(processExitsWith: .success) {
@@ -237,6 +257,27 @@ struct SeveralProtectedValuesTests {
             }
         }
         #expect(result.crashMessage.contains("names one value twice"))
+    }
+}
+
+private func lockOnce(_ values: [Protected<Int>], isList: Bool) {
+    switch values.count {
+    case _ where isList: withLocked(values) { _ in }
+    case 2: withLocked(values[0], values[1]) { _, _ in }
+    case 3: withLocked(values[0], values[1], values[2]) { _, _, _ in }
+    case 4: withLocked(values[0], values[1], values[2], values[3]) { _, _, _, _ in }
+    default: withLocked(values[0], values[1], values[2], values[3], values[4]) { _ in }
+    }
+}
+
+private func permutations<Element>(of elements: [Element]) -> [[Element]] {
+    guard let last = elements.last else { return [[]] }
+    return permutations(of: elements.dropLast()).flatMap { shorter in
+        (0...shorter.count).map { place in
+            var longer = shorter
+            longer.insert(last, at: place)
+            return longer
+        }
     }
 }
 
