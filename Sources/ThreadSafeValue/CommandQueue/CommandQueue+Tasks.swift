@@ -201,7 +201,8 @@ extension CommandQueue where Value: Sendable {
         _ evenIfFull: Bool,
         _ work: @escaping @Sendable (CommandQueue) -> (Result<Success, QueueSafeValueError>, isChange: Bool)
     ) async -> Result<Success, QueueSafeValueError> {
-        let body = TaskBody.current
+        let closure = AwaitedClosure()
+        let body = closure.body
         if let failure = beginWaiting(priority, until: deadline, in: body) { return .failure(failure) }
         let (resource, isEndless) = (storage.turns.resource, deadline == .never)
         let submission = Submission()
@@ -217,9 +218,7 @@ extension CommandQueue where Value: Sendable {
                     }
                     // From here on nothing ends it but the closure. No circle yet: this thread waits for nothing.
                     if !isEndless { _ = WaitGraph.shared.begin(for: resource, thread: 0, body: body) }
-                    ThreadWaiter.body = body
-                    let (result, isChange) = work(self)
-                    ThreadWaiter.body = nil
+                    let (result, isChange) = closure.run { work(self) }
                     // After the closure, which may wait for a value that the task's body has.
                     WaitGraph.shared.end(for: resource, thread: 0, body: body)
                     // When the task goes on, its command is over.

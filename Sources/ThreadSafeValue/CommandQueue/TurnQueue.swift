@@ -344,7 +344,7 @@ extension TurnQueue {
         guard seen.isHeldByTask else { return false }
         if TaskBody.current?.isPart(of: seen.holder) == true { return true }
         // The closure goes on when a task that it has started in place is suspended.
-        return !inTask && ThreadWaiter.body?.isPart(of: seen.holder) == true
+        return !inTask && AwaitedClosure.current?.body?.isPart(of: seen.holder) == true
     }
 
     /// Stands in line and parks until the turn is there, or the time is up.

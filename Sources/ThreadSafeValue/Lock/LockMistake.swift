@@ -43,7 +43,7 @@ enum LockMistake {
         fatalError(
             """
             Threads take locks in different orders, and would wait for each other forever. This thread waits for \
-            \(names.joined(separator: ", which a thread holds that waits for ")), which this thread holds. Lock \
+            \(names.joined(separator: ", whose holder waits for ")), which this thread holds. Lock \
             several values at once, with withLocked, and then nest accesses to them nowhere, or nest them in one order \
             everywhere, and neither compare nor swap them.
             """

@@ -13,14 +13,14 @@ enum Submitter {
         return shared >> 32 != 0 && UInt32(truncatingIfNeeded: shared) != 0
     }
 
-    /// The bits of the current task, and of the tasks that await it while it runs a body for them; zero outside of
-    /// tasks.
+    /// The bits of the current task, and of the tasks that await it while it runs a body for them; outside of tasks those
+    /// of the task that awaits what the thread runs.
     static var taskBits: UInt64 {
         unsafe withUnsafeCurrentTask { task in
             // Faster than to bind it, as mostly there is none.
             unsafe task.map {
                 unsafe bits(UInt64(truncatingIfNeeded: $0.hashValue)) | (TaskBody.current?.submitters ?? 0)
-            } ?? 0
+            } ?? AwaitedClosure.current?.submitters ?? 0
         }
     }
 

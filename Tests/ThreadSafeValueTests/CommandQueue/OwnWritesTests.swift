@@ -185,6 +185,40 @@ struct OwnWritesTests {
         #expect(answers.entries == [.success(1)])
     }
 
+    /// The closure stands in line, and so runs on a global queue, where there is no task.
+    @Test(
+        "A task sees what a closure that it awaits has submitted elsewhere, and the closure what the task has",
+        arguments: [false, true],
+        [false, true]
+    )
+    func closureElsewhere(submits: Bool, isInBody: Bool) async throws {
+        let (outer, value) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0, policy: Self.bargingPolicy))
+        let queue = DispatchQueue(label: "target")
+        let answers = Log<Result<Int, QueueSafeValueError>>()
+        queue.suspend()
+        let blocker = Blocker(outer)
+        @Sendable func use() async {
+            let submit = { @Sendable in _ = value.async(performIn: queue).lowestPriority.set(newValue: 1) }
+            if !submits { submit() }
+            await outer.async.lowestPriority.set { _ in
+                if submits { submit() } else { answers.add(value.wait.lowestPriority.get()) }
+            }
+            if submits { answers.add(await value.async.lowestPriority.get()) }
+        }
+        OwnThreads.run {
+            guard isInBody else { return await use() }
+            await QueueSafeValue(value: 0).async.lowestPriority.set { (_: inout Int) async in await use() }
+        }
+        try await onThreadOfItsOwn {
+            try outer.waitForPending(1)
+            blocker.end()
+            try poll("the second waits, or has its answer") { value.pendingCommandCount == 2 || answers.count == 1 }
+            queue.resume()
+            try poll("the second has its answer") { answers.count == 1 }
+        }
+        #expect(answers.entries == [.success(1)])
+    }
+
     /// The main thread waits behind its own submission to itself; so does a serial queue. It gets its turn after the
     /// bound.
     @Test("A thread that waits behind its own command for the queue that it blocks goes on all the same")
