@@ -16,7 +16,8 @@ extension QueueSafeContainer {
     ///
     /// - Parameter priority: Which commands to count.
     /// - Returns: A snapshot, as ``pendingCommandCount``.
-    /// - Complexity: O(number of target queues that have commands, and of tasks that wait for an async closure).
+    /// - Complexity: O(number of target queues that have commands, or have not got to those that were cancelled, and of tasks
+    ///   that wait for an async closure; as many as there were at once, ever).
     public func pendingCommandCount(_ priority: CommandPriority) -> Int {
         queue.withTurnQueue { $0.update { waiters, _ in waiters.count(of: priority) } }
     }
@@ -30,8 +31,8 @@ extension QueueSafeContainer {
     /// whole call takes up to 130 ms, as it lets go of them.
     ///
     /// - Returns: How many commands this has cancelled.
-    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some; a task that waits for
-    ///   an async closure counts as one.
+    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some, or had some at once,
+    ///   ever; a task that waits for an async closure counts as one.
     @discardableResult
     public func cancelAllPendingCommands() -> Int {
         queue.withTurnQueue { $0.cancelAll(nil) }
@@ -41,8 +42,8 @@ extension QueueSafeContainer {
     ///
     /// - Parameter priority: Which commands to cancel, as ``cancelAllPendingCommands()`` does.
     /// - Returns: How many commands this has cancelled.
-    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some; a task that waits for
-    ///   an async closure counts as one.
+    /// - Complexity: O(*m* + *n* log *m*) to cancel *n* commands, where *m* target queues have some, or had some at once,
+    ///   ever; a task that waits for an async closure counts as one.
     @discardableResult
     public func cancelAllPendingCommands(_ priority: CommandPriority) -> Int {
         queue.withTurnQueue { $0.cancelAll(priority) }
