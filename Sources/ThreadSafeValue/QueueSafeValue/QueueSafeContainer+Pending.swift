@@ -16,8 +16,8 @@ extension QueueSafeContainer {
     ///
     /// - Parameter priority: Which commands to count.
     /// - Returns: A snapshot, as ``pendingCommandCount``.
-    /// - Complexity: O(number of target queues that have commands, or have not got to those that were cancelled, and of tasks
-    ///   that wait for an async closure; as many as there were at once, ever).
+    /// - Complexity: O(number of target queues that have commands, or had some at once, ever; a task that waits for an
+    ///   async closure counts as one).
     public func pendingCommandCount(_ priority: CommandPriority) -> Int {
         queue.withTurnQueue { $0.update { waiters, _ in waiters.count(of: priority) } }
     }
