@@ -45,6 +45,33 @@ extension Protected {
     }
 }
 
+// Without a key path: Swift 6.3 compiles one to an element of an `InlineArray` wrongly, so that it leads to other memory.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension Protected {
+    /// An element of the value: read as a copy, replaced at once, or changed in place under the lock.
+    ///
+    /// - Parameter index: Which element; the program crashes if there is none.
+    @inlinable
+    public subscript<let count: Int, Element>(index: Int) -> Element where Value == InlineArray<count, Element> {
+        get {
+            read { $0[index] }
+        }
+        nonmutating set {
+            var element = newValue
+            lock()
+            unsafe Swift.swap(&place.pointee[index], &element)
+            commit()
+            // The old element goes away here, where its `deinit` may use the value.
+            _fixLifetime(element)
+        }
+        nonmutating _modify {
+            lock()
+            defer { commit() }
+            yield unsafe &place.pointee[index]
+        }
+    }
+}
+
 extension Protected {
     /// A copy of a member, which goes away after the lock was given back, also if nobody uses it. What a longer key
     /// path makes on its way there goes away before.

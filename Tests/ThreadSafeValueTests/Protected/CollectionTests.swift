@@ -84,6 +84,35 @@ struct CollectionTests {
         #expect(nested.wrappedValue == [[1, 2], [3], [4]])
     }
 
+    /// Key paths would not do: in release Swift 6.3 lets those to elements of an `InlineArray` lead elsewhere.
+    @Test("Elements of an `InlineArray` are read, replaced and changed in place through the handle")
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    func inlineArray() async {
+        let counts = Protected(InlineArray<128, Int>(repeating: 0))
+        onThreads(2) { _ in
+            for _ in 0..<1_000 {
+                counts[0] += 1
+                counts[127] -= 1
+            }
+        }
+        #expect(counts[0] == 2_000)
+        #expect(counts.read { $0[127] } == -2_000)
+        #expect(counts[1] == 0)
+        let names = Protected(InlineArray<2, String>(repeating: "a name that is not short"))
+        var changes = names.changes(buffering: .unbounded).makeAsyncIterator()
+        names[1] = "another name that is not short"
+        names[0].append(", and goes on")
+        #expect(names[0] == "a name that is not short, and goes on")
+        #expect(names.wrappedValue[1] == "another name that is not short")
+        #expect(await changes.next()?[1] == names[1])
+        #expect(await changes.next()?[0] == names[0])
+        let rows = Protected(InlineArray<2, InlineArray<2, [Int]>>(repeating: InlineArray(repeating: [3])))
+        rows[1][0].append(4)
+        #expect(rows[1][0] == [3, 4])
+        #expect(rows[0][0] == [3])
+        #expect(rows.count == 2)
+    }
+
     @Test("Random appends, removals and replacements agree with a plain array")
     func randomly() {
         var random = SeededRandom()

@@ -33,6 +33,18 @@ struct ReplacedValueTests {
         }
     }
 
+    @Test("So does a replaced element of an `InlineArray`")
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    func replacedElement() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            let (lasts, seen) = (Protected(InlineArray<2, Last?>(repeating: nil)), Log<Bool>())
+            lasts[1] = Last { seen.add(lasts.read { $0[1] == nil }) }
+            lasts[1] = nil
+            precondition(seen.entries == [true])
+        }
+    }
+
     @Test("What an array, a dictionary or a lazy member lets go goes away with the form that takes it out")
     func takenOut() async {
         await #expect(processExitsWith: .success) {
