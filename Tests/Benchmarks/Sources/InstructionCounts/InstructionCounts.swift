@@ -56,8 +56,8 @@ struct InstructionCounts {
         change("withLocked(2)", TwoLocked.self),
         change("withLocked(3)", ThreeLocked.self),
         change("withLocked(4)", FourLocked.self),
-        change("withLocked(5)", FiveLocked.self),
-        change("withLocked([10])", ListLocked.self),
+        change("withLocked(5)", FiveLocked.self, calls: 4_000),
+        change("withLocked([10])", ListLocked.self, calls: 4_000),
         // For comparison.
         change("Mutex.withLock{}", MutexNumber.self),
         read("Mutex.withLock{$0[]}", MutexEntry.self),
@@ -76,8 +76,8 @@ private struct Path: Sendable {
 
 // The loops. `machine_use` stands for other work that the compiler does not see.
 extension InstructionCounts {
-    private static func change<Form: Changing>(_ name: String, _ form: Form.Type) -> Path {
-        Path(name: name, calls: 100_000) { count in
+    private static func change<Form: Changing>(_ name: String, _ form: Form.Type, calls: Int = 100_000) -> Path {
+        Path(name: name, calls: calls) { count in
             let member = Form()
             for index in 0..<count {
                 member.change()
