@@ -144,6 +144,7 @@ extension FurtherCallForms {
             from -= 1
             fee += 1
         }
-        #expect(withLocked([from, to]) { $0.reduce(0, +) } == .success(9))
+        let sum = withLocked([from, to]) { $0.reduce(0, +) }
+        #expect(sum == .success(9))
     }
 }

@@ -115,12 +115,20 @@ extension CommandQueue where Value: Sendable {
             if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
             return .complete(isChange: false) { task.end(failure) }
         }
-        submit(until: deadline, as: submission, work: end) { storage.turns.submit(priority, with: lane, work: $0) }
+        var isInLine = false
         while true {
             // Its end takes a lock of the task in the runtime, under which another thread may do what is to be done when
             // the task is cancelled, and wait for the value meanwhile: so not with the turn.
             let step = await withTaskCancellationHandler {
-                unsafe await withUnsafeContinuation { unsafe task.suspend($0) }
+                unsafe await withUnsafeContinuation { continuation in
+                    if !isInLine {
+                        isInLine = true
+                        submit(until: deadline, as: submission, work: end) {
+                            storage.turns.submit(priority, with: lane, as: submission, work: $0)
+                        }
+                    }
+                    unsafe task.suspend(continuation)
+                }
             } onCancel: {
                 submission.end(.cancelled, atOnce: true)
             }
@@ -210,9 +218,7 @@ extension CommandQueue where Value: Sendable {
             unsafe await withUnsafeContinuation { continuation in
                 func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
                     submission.stopTimer()
-                    let refusal: QueueSafeValueError? = if case .failure(let failure) = turn { failure } else { nil }
-                    // With the turn, too: it may have been ended before it could be taken out of the line.
-                    if let failure = refusal ?? submission.ending {
+                    if case .failure(let failure) = turn {
                         if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
                         return .complete(isChange: false) { unsafe continuation.resume(returning: .failure(failure)) }
                     }
@@ -225,7 +231,7 @@ extension CommandQueue where Value: Sendable {
                     return .complete(isChange: isChange) { unsafe continuation.resume(returning: result) }
                 }
                 submit(until: deadline, as: submission, work: runInLine) {
-                    submit(priority, in: awaitedTarget, evenIfFull: evenIfFull, work: $0)
+                    storage.turns.submit(priority, in: awaitedTarget, as: submission, evenIfFull: evenIfFull, work: $0)
                 }
             }
         } onCancel: {
@@ -247,11 +253,8 @@ extension CommandQueue where Value: Sendable {
         _ append: (@escaping PendingCommand.Work) -> Result<CommandHandle, QueueSafeValueError>
     ) {
         submission.startTimer(until: deadline)
-        switch append(work) {
-        case .success(let command): submission.attach(command)
-        case .failure(let failure):
-            if case .complete(_, let tell) = work(.failure(failure)) { tell?() }
-        }
+        guard case .failure(let failure) = append(work) else { return }
+        if case .complete(_, let tell) = work(.failure(failure)) { tell?() }
     }
 }
 
@@ -323,7 +326,7 @@ extension CommandQueue where Value: Sendable {
                 }
             }
             submit(until: deadline.isTime ? deadline : .never, as: submission, work: runInLine) {
-                submit(priority, in: submittedTarget, isAsync: isAsync, work: $0)
+                storage.turns.submit(priority, in: submittedTarget, as: submission, isAsync: isAsync, work: $0)
             }
         }
         return SubmittedCommand(
@@ -345,6 +348,7 @@ extension CommandQueue where Value: Sendable {
 }
 
 /// A command of a task that may not be in line yet, and may have to leave already.
+@usableFromInline
 struct Submission: Sendable {
     private struct State {
         var command: CommandHandle?
@@ -364,15 +368,14 @@ extension Submission {
         }
     }
 
-    /// How it was ended, if it was, be it too late to take it out of the line, or too early.
-    var ending: QueueSafeValueError? { state.wrappedValue.ending }
-
-    func attach(_ command: CommandHandle) {
-        let ending = state.write { state in
-            state.command = command
+    /// The command is about to stand in line.
+    ///
+    /// - Returns: How it was ended, if it was: then it must not.
+    func attach(_ command: CommandHandle) -> QueueSafeValueError? {
+        state.write { state in
+            if state.ending == nil { state.command = command }
             return state.ending
         }
-        if let ending { command.end(ending, atOnce: true) }
     }
 
     /// Ends it with a deadline. Before the command is in line, so that it does not end before the timer is known.

@@ -183,11 +183,10 @@ extension CommandQueue {
         _ priority: CommandPriority,
         in target: DispatchQueue,
         evenIfFull: Bool = false,
-        isAsync: Bool = false,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
         defer { withExtendedLifetime(storage) {} }
-        return storage.turns.submit(priority, in: target, evenIfFull: evenIfFull, isAsync: isAsync, work: work)
+        return storage.turns.submit(priority, in: target, evenIfFull: evenIfFull, work: work)
     }
 }
 

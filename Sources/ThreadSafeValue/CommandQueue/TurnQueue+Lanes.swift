@@ -12,6 +12,7 @@ extension TurnQueue {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - target: The queue where the command runs.
+    ///   - submission: Where the command is noted that a task awaits, and how it was ended, if it was.
     ///   - evenIfFull: Whether the bound of the value does not count.
     ///   - isAsync: Whether it needs a task, which its block there starts.
     ///   - work: What to run there, once the command has the turn.
@@ -20,42 +21,48 @@ extension TurnQueue {
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
+        as submission: Submission? = nil,
         evenIfFull: Bool = false,
         isAsync: Bool = false,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let command = PendingCommand(priority, isAsync: isAsync, work: work)
-        return submit(command, evenIfFull: evenIfFull) { $0.append(command, for: target, by: $1) }
+        return submit(command, as: submission, evenIfFull: evenIfFull) { $0.append(command, for: target, by: $1) }
     }
 
-    /// The same for a task, which has a lane of its own.
+    /// The same for a task that has a lane of its own.
     func submit(
         _ priority: CommandPriority,
         with lane: Lane,
+        as submission: Submission,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let command = PendingCommand(priority, work: work)
-        return submit(command, evenIfFull: false) { $0.append(command, with: lane, by: $1) }
+        return submit(command, as: submission, evenIfFull: false) { $0.append(command, with: lane, by: $1) }
     }
 
     @inline(__always)
     private func submit(
         _ command: PendingCommand,
+        as submission: Submission?,
         evenIfFull: Bool,
         append: (inout WaiterQueue, _ submitter: UInt64) -> Void
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let submitter = Submitter.currentBits
-        let isAccepted = update(revokesGrant: false) { waiters, effects in
+        let handle = CommandHandle(.init(command: command, reference: weakReference()))
+        let refusal = update(revokesGrant: false) { waiters, effects -> QueueSafeValueError? in
             // With a grant the front is as it was, and so is the successor.
             defer { effects.changesNothing = waiters.hasGrant }
-            if !evenIfFull, waiters.isFull { return false }
+            if !evenIfFull, waiters.isFull { return .commandQueueFull }
+            // Under the lock: who ends it later finds it in line.
+            if let ending = submission?.attach(handle) { return ending }
             append(&waiters, submitter)
             waiters.submitters |= submitter
             publishSubmitters(of: waiters)
-            return true
+            return nil
         }
-        if !isAccepted { return .failure(.commandQueueFull) }
-        return .success(CommandHandle(.init(command: command, reference: weakReference())))
+        if let refusal { return .failure(refusal) }
+        return .success(handle)
     }
 
     /// Takes a command out of its lane, unless it has begun.

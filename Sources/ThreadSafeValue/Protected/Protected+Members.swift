@@ -6,7 +6,8 @@ extension Protected {
     /// A member of the value: read as a copy, replaced at once, or changed in place under the lock.
     ///
     /// Stored members are changed in place. A member with `didSet`, a wrapper or a setter of its own is copied out and
-    /// put back under the lock, as the language has no other way to it: change it in a `write` closure.
+    /// put back under the lock, as the language has no other way to it, also when it is replaced: change it in a `write`
+    /// closure.
     ///
     /// - Parameter keyPath: Which member.
     @inlinable

@@ -232,7 +232,9 @@ struct SeveralProtectedValuesTests {
                             values.3 += 1
                         }
                     default:
-                        let sum = withLocked(few[0], few[1], few[2], few[3], few[4]) { values in
+                        // Without the type the compiler takes half a minute.
+                        let sum = withLocked(few[0], few[1], few[2], few[3], few[4]) {
+                            (values: inout (Int, Int, Int, Int, Int)) in
                             values.0 + values.1 + values.2 + values.3 + values.4
                         }
                         precondition(sum == 500)

@@ -162,7 +162,10 @@ struct AwaitCommandsTests {
         #expect(await value.async.highestPriority.get() == .success(0))
     }
 
-    @Test func `A cancellation that races the submission is not lost`() async throws {
+    @Test(arguments: [false, true])
+    func `A cancellation that races the submission is not lost, and the command counts no more`(
+        isBody: Bool
+    ) async throws {
         let value = QueueSafeValue(value: 0)
         let answers = Log<Result<Int, QueueSafeValueError>>()
         value.suspend()
@@ -171,17 +174,25 @@ struct AwaitCommandsTests {
                 let begins = Protected(false)
                 let task = OwnThreads.run {
                     begins.wrappedValue = true
-                    answers.add(await value.async.highestPriority.get())
+                    answers.add(
+                        isBody
+                            ? await value.async.highestPriority.set { _ in await Task.yield() }
+                            : await value.async.highestPriority.get()
+                    )
                 }
                 try poll(looks: 1_000, "round \(round): the task begins") { begins.wrappedValue }
-                // Each time a little longer, so that some cancel in the middle of the submission.
+                // Each time a little longer, so that some cancel in the middle of the submission. Others as soon as the
+                // command is in line.
                 for _ in 0..<round % 100 { _ = begins.wrappedValue }
+                if round % 2 == 0 {
+                    try poll(looks: 1_000, "round \(round): in line") { value.pendingCommandCount == 1 }
+                }
                 task.cancel()
+                try #require(value.pendingCommandCount == 0, "round \(round)")
                 try poll("round \(round): the cancelled task ends") { answers.count > round }
             }
         }
         #expect(answers.entries.allSatisfy { $0 == .failure(.cancelled) })
-        #expect(value.pendingCommandCount == 0)
         value.resume()
     }
 

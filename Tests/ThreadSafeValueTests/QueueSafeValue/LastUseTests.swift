@@ -77,7 +77,8 @@ struct LastUseTests {
 
     @Test("Values with one schedule only succeed there as well")
     func otherContainers() throws {
-        #expect(QueueSafeSyncedValue(value: 1).lowestPriority.set { $0 += 1 } == .success(2))
+        let changed = QueueSafeSyncedValue(value: 1).lowestPriority.set { $0 += 1 }
+        #expect(changed == .success(2))
         #expect((0..<3).map { QueueSafeSyncedValue(value: $0) }[2].highestPriority.get() == .success(2))
         let answers = try inTime {
             let answers = Log<Answer>()

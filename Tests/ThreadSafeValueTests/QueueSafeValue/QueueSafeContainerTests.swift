@@ -93,7 +93,8 @@ struct QueueSafeContainerTests {
             return value
         }
         #expect(text == .success("6 and 4"))
-        #expect(withLocked([synced, QueueSafeSyncedValue(value: 1)]) { $0.reduce(0, +) } == .success(7))
+        let sum = withLocked([synced, QueueSafeSyncedValue(value: 1)]) { $0.reduce(0, +) }
+        #expect(sum == .success(7))
         #expect(withLocked(synced, synced.queueSafeValue) { one, same in one + same } == .failure(.reentrantCommand))
     }
 }

@@ -284,7 +284,7 @@ extension Stage {
             self.runTask(command, queue)
             isOver()
         }
-        let accepted = queue.storage.turns.submit(command.priority, with: lane) { turn in
+        let accepted = queue.storage.turns.submit(command.priority, with: lane, as: Submission()) { turn in
             if case .failure(let failure) = turn { task.end(failure) }
             return .complete(isChange: false, tell: nil)
         }
@@ -295,7 +295,7 @@ extension Stage {
     /// Submits a command whose task is started when it is next, as `CommandQueue.submitBody` does.
     private func submitTask(_ command: Command, _ target: DispatchQueue, _ hands: Hands) {
         let queue = hands[command.value].queue
-        let accepted = queue.submit(command.priority, in: target, isAsync: true) { turn in
+        let accepted = queue.storage.turns.submit(command.priority, in: target, isAsync: true) { turn in
             guard case .success(let object) = turn else { return .complete(isChange: false, tell: nil) }
             let block = unsafe unsafeDowncast(object, to: TaskBlock.self)
             target.dispatch(block.lane.identity) {
