@@ -368,13 +368,17 @@ extension Submission {
         }
     }
 
+    /// How it was ended, if it was.
+    var ending: QueueSafeValueError? { state.wrappedValue.ending }
+
     /// The command is about to stand in line.
     ///
-    /// - Returns: How it was ended, if it was: then it must not.
-    func attach(_ command: CommandHandle) -> QueueSafeValueError? {
+    /// - Returns: Whether it may: not if it was ended before.
+    func attach(_ command: CommandHandle) -> Bool {
         state.write { state in
-            if state.ending == nil { state.command = command }
-            return state.ending
+            if state.ending != nil { return false }
+            state.command = command
+            return true
         }
     }
 

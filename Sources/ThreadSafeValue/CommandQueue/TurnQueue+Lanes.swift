@@ -49,20 +49,22 @@ extension TurnQueue {
         append: (inout WaiterQueue, _ submitter: UInt64) -> Void
     ) -> Result<CommandHandle, QueueSafeValueError> {
         let submitter = Submitter.currentBits
-        let handle = CommandHandle(.init(command: command, reference: weakReference()))
-        let refusal = update(revokesGrant: false) { waiters, effects -> QueueSafeValueError? in
+        let isAccepted = update(revokesGrant: false) { waiters, effects in
             // With a grant the front is as it was, and so is the successor.
             defer { effects.changesNothing = waiters.hasGrant }
-            if !evenIfFull, waiters.isFull { return .commandQueueFull }
+            if !evenIfFull, waiters.isFull { return false }
             // Under the lock: who ends it later finds it in line.
-            if let ending = submission?.attach(handle) { return ending }
+            if let submission, !submission.attach(handle(of: command)) { return false }
             append(&waiters, submitter)
             waiters.submitters |= submitter
             publishSubmitters(of: waiters)
-            return nil
+            return true
         }
-        if let refusal { return .failure(refusal) }
-        return .success(handle)
+        return isAccepted ? .success(handle(of: command)) : .failure(submission?.ending ?? .commandQueueFull)
+    }
+
+    private func handle(of command: PendingCommand) -> CommandHandle {
+        CommandHandle(.init(command: command, reference: weakReference()))
     }
 
     /// Takes a command out of its lane, unless it has begun.
