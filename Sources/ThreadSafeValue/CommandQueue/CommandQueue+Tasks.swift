@@ -18,9 +18,11 @@ extension CommandQueue where Value: Sendable {
         isChange: Bool,
         _ body: @escaping @Sendable (inout Value) throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
+        // Before, so that it takes no turn from anybody.
+        if Task.isCancelled { return .failure(.cancelled) }
         let thread = TurnWord.currentThread
         if word.exchangeAcquiring(TurnWord.idle, for: thread) {
-            // With the turn: who had it before may have cancelled the task.
+            // And with the turn: who had it before may have cancelled the task.
             if !Task.isCancelled { return runAndGiveTurnBack(of: thread, isChange: isChange, body) }
             giveTurnBack(of: thread, afterChange: false)
             return .failure(.cancelled)
@@ -107,7 +109,7 @@ extension CommandQueue where Value: Sendable {
         let (resource, isEndless) = (storage.turns.resource, deadline == .never)
         let task = WaitingTask()
         let lane = Lane(of: task)
-        let submission = Submission()
+        let submission = Submission(until: deadline)
         func end(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
             guard case .failure(let failure) = turn else { return .complete(isChange: false, tell: nil) }
             submission.stopTimer()
@@ -123,7 +125,7 @@ extension CommandQueue where Value: Sendable {
                 unsafe await withUnsafeContinuation { continuation in
                     if !isInLine {
                         isInLine = true
-                        submit(until: deadline, as: submission, work: end) {
+                        submit(as: submission, work: end) {
                             storage.turns.submit(priority, with: lane, as: submission, work: $0)
                         }
                     }
@@ -142,10 +144,10 @@ extension CommandQueue where Value: Sendable {
                 else { continue }
                 command.dropWork()
                 if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: owner.outer) }
-                submission.stopTimer()
-                if !Task.isCancelled { return nil }
+                let isLate = submission.stopTimer()
+                guard isLate || Task.isCancelled else { return nil }
                 giveTurnBack(of: owner.holder, afterChange: false)
-                return .cancelled
+                return isLate ? .timedOut : .cancelled
             }
         }
     }
@@ -163,6 +165,7 @@ extension CommandQueue where Value: Sendable {
 
     /// Takes the turn if it is free. No task waits here.
     private func tryToTakeTurnAwaited(_ priority: CommandPriority, until deadline: Deadline) -> Attempt {
+        if Task.isCancelled { return .refused(.cancelled) }
         let attempt = tryToTakeTurn(priority, .none, inTask: true)
         if Task.isCancelled {
             if case .taken = attempt { giveTurnBack(of: TurnWord.currentThread, afterChange: false) }
@@ -213,12 +216,11 @@ extension CommandQueue where Value: Sendable {
         let body = closure.body
         if let failure = beginWaiting(priority, until: deadline, in: body) { return .failure(failure) }
         let (resource, isEndless) = (storage.turns.resource, deadline == .never)
-        let submission = Submission()
+        let submission = Submission(until: deadline)
         return await withTaskCancellationHandler {
             unsafe await withUnsafeContinuation { continuation in
                 func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
-                    submission.stopTimer()
-                    if case .failure(let failure) = turn {
+                    if let failure = submission.begin(with: turn) {
                         if isEndless { WaitGraph.shared.end(for: resource, thread: 0, body: body) }
                         return .complete(isChange: false) { unsafe continuation.resume(returning: .failure(failure)) }
                     }
@@ -230,7 +232,7 @@ extension CommandQueue where Value: Sendable {
                     // When the task goes on, its command is over.
                     return .complete(isChange: isChange) { unsafe continuation.resume(returning: result) }
                 }
-                submit(until: deadline, as: submission, work: runInLine) {
+                submit(as: submission, work: runInLine) {
                     storage.turns.submit(priority, in: awaitedTarget, as: submission, evenIfFull: evenIfFull, work: $0)
                 }
             }
@@ -242,17 +244,15 @@ extension CommandQueue where Value: Sendable {
     /// Puts a command of a task in line, and returns at once.
     ///
     /// - Parameters:
-    ///   - deadline: When it leaves the line, if the submission does not stop the timer.
-    ///   - submission: What takes it out before.
+    ///   - submission: What takes it out, in time or before.
     ///   - work: What to run once the command has the turn, or when it is clear that it never will.
     ///   - append: Puts it in line.
     private func submit(
-        until deadline: Deadline,
         as submission: Submission,
         work: @escaping PendingCommand.Work,
         _ append: (@escaping PendingCommand.Work) -> Result<CommandHandle, QueueSafeValueError>
     ) {
-        submission.startTimer(until: deadline)
+        submission.startTimer()
         guard case .failure(let failure) = append(work) else { return }
         if case .complete(_, let tell) = work(.failure(failure)) { tell?() }
     }
@@ -269,7 +269,7 @@ extension CommandQueue where Value: Sendable {
         _ body: @escaping @Sendable (inout Value) throws -> Answer
     ) -> SubmittedCommand<Answer> {
         submit(priority, timeout, isAsync: false) { storage, submission, ending in
-            submission.stopTimer()
+            if submission.stopTimer() { return .complete(isChange: false, tell: ending.end(.timedOut)) }
             ending.start()
             ending.record(CommandQueue(of: storage).run(body))
             return .complete(isChange: true) { ending.tell() }
@@ -289,7 +289,13 @@ extension CommandQueue where Value: Sendable {
             Task.detached(priority: taskPriority) {
                 let (queue, owner) = (CommandQueue(of: block.owner), TaskBody())
                 guard let command = block.takeTurn(as: owner.holder) else { return }
-                submission.stopTimer()
+                defer { command.dropWork() }
+                if submission.stopTimer() {
+                    let tell = ending.end(.timedOut)
+                    withExtendedLifetime(owner) { queue.giveTurnBack(of: owner.holder, afterChange: false) }
+                    tell?()
+                    return
+                }
                 ending.start()
                 ending.record(await owner.run { await queue.run(body) })
                 let delivery = withExtendedLifetime(owner) {
@@ -299,7 +305,6 @@ extension CommandQueue where Value: Sendable {
                 ending.tell()
                 // At last: what it has pushed out of a buffer may wait, as it goes away, for who awaits the command.
                 withExtendedLifetime(delivery) {}
-                command.dropWork()
             }
             return .detached
         }
@@ -311,8 +316,9 @@ extension CommandQueue where Value: Sendable {
         isAsync: Bool,
         _ work: @escaping (AnyObject, Submission, CommandEnding<Answer>) -> PendingCommand.Ending
     ) -> SubmittedCommand<Answer> {
-        let (submission, ending) = (Submission(), CommandEnding<Answer>())
         let deadline = Deadline(after: timeout)
+        let submission = Submission(until: deadline.isTime ? deadline : .never)
+        let ending = CommandEnding<Answer>()
         if deadline == .passed, !isTurnFree(for: priority) {
             _ = ending.end(.timedOut)
         } else {
@@ -325,7 +331,7 @@ extension CommandQueue where Value: Sendable {
                     return .complete(isChange: false, tell: ending.end(failure))
                 }
             }
-            submit(until: deadline.isTime ? deadline : .never, as: submission, work: runInLine) {
+            submit(as: submission, work: runInLine) {
                 storage.turns.submit(priority, in: submittedTarget, as: submission, isAsync: isAsync, work: $0)
             }
         }
@@ -357,6 +363,13 @@ struct Submission: Sendable {
     }
 
     private let state = Protected(State())
+
+    /// When it leaves the line.
+    private let deadline: Deadline
+
+    init(until deadline: Deadline) {
+        self.deadline = deadline
+    }
 }
 
 extension Submission {
@@ -382,20 +395,34 @@ extension Submission {
         }
     }
 
-    /// Ends it with a deadline. Before the command is in line, so that it does not end before the timer is known.
-    func startTimer(until deadline: Deadline) {
+    /// Ends it in time. Before the command is in line, so that it does not end before the timer is known.
+    func startTimer() {
         if deadline == .never { return }
         let timer = TimerThreads.timeouts.set(deadline.time, for: self)
         state.write { $0.timer = timer }
     }
 
     /// The command has the turn, or never will.
-    func stopTimer() {
+    ///
+    /// - Returns: Whether its time is over. The timer comes late where many are due at once.
+    @discardableResult
+    func stopTimer() -> Bool {
+        if deadline == .never { return false }
         let timer = state.write { state in
             defer { state.timer = nil }
             return state.timer
         }
         if let timer { TimerThreads.timeouts.remove(timer) }
+        return deadline.hasPassed
+    }
+
+    /// The command is given the turn, or is told why there is none.
+    ///
+    /// - Returns: Why it does not run.
+    func begin(with turn: Result<AnyObject, QueueSafeValueError>) -> QueueSafeValueError? {
+        let isLate = stopTimer()
+        if case .failure(let failure) = turn { return failure }
+        return isLate ? .timedOut : nil
     }
 
     /// Takes the command out of the line, unless it has begun.

@@ -25,6 +25,40 @@ struct CountsForNothingTests {
         return Array(handles.dropFirst())
     }
 
+    @Test("A command of a task that was cancelled before takes the turn from nobody", arguments: CancelledForm.allCases)
+    func cancelledBefore(_ form: CancelledForm) async throws {
+        let value = QueueSafeValue(value: 0)
+        let isOver = Protected(false)
+        let task = OwnThreads.run {
+            while !Task.isCancelled { await Task.yield() }
+            while !isOver.wrappedValue {
+                let answer = await form.run(value)
+                if answer != .failure(.cancelled) { Issue.record("\(answer)") }
+            }
+        }
+        task.cancel()
+        try await onThreadOfItsOwn {
+            defer { isOver.wrappedValue = true }
+            for look in 0..<100_000 {
+                let answer = value.wait(timeout: .seconds(0)).highestPriority.get()
+                try #require(answer == .success(0), "look \(look)")
+            }
+        }
+        await task.value
+    }
+
+    enum CancelledForm: CaseIterable, Codable {
+        case closure, condition, body
+
+        func run(_ value: QueueSafeValue<Int>) async -> Result<Int, QueueSafeValueError> {
+            switch self {
+            case .closure: await value.async.highestPriority.get()
+            case .condition: await value.async.highestPriority.update(when: { $0 == 0 }) { $0 }
+            case .body: await value.async.highestPriority.set { _ in await Task.yield() }
+            }
+        }
+    }
+
     @Test("Commands that were put back and are cancelled are not counted, and leave their places to others")
     func limit() throws {
         let (counts, states) = try inTime {

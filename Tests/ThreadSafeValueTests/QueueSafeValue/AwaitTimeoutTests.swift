@@ -51,6 +51,48 @@ struct AwaitTimeoutTests {
         #expect(answer == .success(1))
     }
 
+    /// More than the timers can tell at once. A closure that the system stops before it looks at the clock seems to be
+    /// late, but only one at a time begins.
+    @Test("However many are out of time at once, none begins after that", arguments: TimedForm.allCases)
+    func manyAtOnce(_ form: TimedForm) async {
+        let value = QueueSafeValue(value: 0)
+        let blocker = Blocker(value)
+        let late = Protected(0)
+        let time = DispatchTime.now() + .milliseconds(1_000)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<10_000 {
+                group.addTask {
+                    let now = DispatchTime.now()
+                    guard now < time else { return }
+                    let left = DispatchTimeInterval.nanoseconds(Int(time.uptimeNanoseconds - now.uptimeNanoseconds))
+                    await form.run(value.async(timeout: left).lowestPriority) {
+                        if DispatchTime.now() > time + .milliseconds(10) { late.write { $0 += 1 } }
+                    }
+                }
+            }
+            while DispatchTime.now() < time { await Task.yield() }
+            blocker.end()
+        }
+        #expect(late.wrappedValue < 20)
+    }
+
+    enum TimedForm: CaseIterable, Codable {
+        case closure, body, submittedClosure, submittedBody
+
+        func run(_ commands: AwaitCommands<Int>, _ begins: @escaping @Sendable () -> Void) async {
+            let body: @Sendable (inout Int) async -> Void = { _ in
+                begins()
+                await Task.yield()
+            }
+            switch self {
+            case .closure: _ = await commands.set { _ in begins() }
+            case .body: _ = await commands.set(body)
+            case .submittedClosure: _ = await commands.submit { _ in begins() }.value
+            case .submittedBody: _ = await commands.submit(body).value
+            }
+        }
+    }
+
     @Test("Turn and time-out exclude each other, 2,000 times")
     func race() async throws {
         let value = QueueSafeValue(value: 0)

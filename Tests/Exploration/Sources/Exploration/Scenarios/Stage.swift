@@ -284,7 +284,7 @@ extension Stage {
             self.runTask(command, queue)
             isOver()
         }
-        let accepted = queue.storage.turns.submit(command.priority, with: lane, as: Submission()) { turn in
+        let accepted = queue.storage.turns.submit(command.priority, with: lane, as: Submission(until: .never)) { turn in
             if case .failure(let failure) = turn { task.end(failure) }
             return .complete(isChange: false, tell: nil)
         }
