@@ -63,7 +63,8 @@ extension QueueSafeValue {
     /// Commands that run on the calling thread, which waits for its turn for a limited time.
     ///
     /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never
-    /// runs. The time counts from the call of the command to its turn, not to its completion.
+    /// runs. The time counts from the call of the command to its turn, not to its completion. When it is over, the thread
+    /// looks a last time, and takes the turn if that is free.
     ///
     /// - Parameter timeout: For how long a command may wait. `.never` is for ever; with zero or less it takes the turn
     ///   only if it is free now.

@@ -78,6 +78,30 @@ struct AwaitedConditionTests {
         #expect(await value.async.lowestPriority.get() == .success(11))
     }
 
+    @Test
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `A task that goes on after its time does not test its condition`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let (tests, executor) = (Log<Int>(), QueueExecutor())
+        let time = DispatchTime.now() + .milliseconds(200)
+        let task = Task(executorPreference: executor) {
+            await value.async(timeout: .milliseconds(100)).lowestPriority.set(when: { number in
+                tests.add(number)
+                return number > 0
+            }) { $0 += 10 }
+        }
+        try await onThreadOfItsOwn {
+            try poll("a first test") { tests.count == 1 }
+            executor.suspend()
+            value.wait.lowestPriority.set { $0 += 1 }
+            try poll("its time is over") { DispatchTime.now() > time }
+            executor.queue.resume()
+        }
+        #expect(await task.value == .failure(.timedOut))
+        #expect(await value.async.lowestPriority.get() == .success(1))
+        #expect(tests.entries == [0])
+    }
+
     @Test func `A task whose time is over goes on, wherever it waits`() async throws {
         let value = QueueSafeValue(value: 0)
         let schedule = value.async(timeout: .milliseconds(10))
