@@ -82,15 +82,12 @@ extension CommandQueue where Value: Sendable {
             case .failure(let failure): return .failure(failure)
             case .success(nil): wasTested = true
             }
-            if !deadline.hasPassed {
-                await withTaskCancellationHandler {
-                    await listeners.wait(observer)
-                } onCancel: {
-                    listeners.wake(observer)
-                }
-            }
-            // It may go on much later than it was woken.
             if deadline.hasPassed { return .failure(.timedOut) }
+            await withTaskCancellationHandler {
+                await listeners.wait(observer)
+            } onCancel: {
+                listeners.wake(observer)
+            }
         }
     }
 }

@@ -67,13 +67,21 @@ extension CommandQueue where Value: Sendable {
 
     /// Runs `body` with the turn, which is kept while it is suspended.
     @usableFromInline
-    func performAwaitedBody<Success: Sendable>(
+    nonisolated(nonsending) func performAwaitedBody<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
+        // The time counts from here: the pool may come to the task of an actor much later.
+        await performAwaitedBody(priority, until: Deadline(after: timeout), body)
+    }
+
+    private func performAwaitedBody<Success: Sendable>(
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        _ body: @Sendable (inout Value) async throws -> Success
+    ) async -> Result<Success, QueueSafeValueError> {
         let owner = TaskBody()
-        let deadline = Deadline(after: timeout)
         return await owner.run {
             if let failure = await waitForTurn(priority, until: deadline, as: owner) { return .failure(failure) }
             // The holder is the address of the owner, which stays until the turn is free.
@@ -167,9 +175,11 @@ extension CommandQueue where Value: Sendable {
     private func tryToTakeTurnAwaited(_ priority: CommandPriority, until deadline: Deadline) -> Attempt {
         if Task.isCancelled { return .refused(.cancelled) }
         let attempt = tryToTakeTurn(priority, .none, inTask: true)
-        if Task.isCancelled {
+        // And with the turn: who had it before may have cancelled the task, which may have come late.
+        let isLate = deadline.isTime && deadline.hasPassed
+        if isLate || Task.isCancelled {
             if case .taken = attempt { giveTurnBack(of: TurnWord.currentThread, afterChange: false) }
-            return .refused(.cancelled)
+            return .refused(isLate ? .timedOut : .cancelled)
         }
         switch attempt {
         case .busy where deadline == .passed: return .refused(.timedOut)

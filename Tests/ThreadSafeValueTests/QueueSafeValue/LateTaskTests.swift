@@ -33,6 +33,48 @@ struct LateTaskTests {
         #expect(await task.value == .success(11))
     }
 
+    /// A task of an actor, or in the body of a group, calls the command, and another executor runs the closure.
+    @Test(arguments: [false, true])
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func `The time of an async closure counts from the call, however late it is`(inGroup: Bool) async throws {
+        let (value, executor, isSuspended) = (QueueSafeValue(value: 0), QueueExecutor(), Door())
+        let task = Task(executorPreference: executor) {
+            if !inGroup { return await Self.changeOnMainActor(value, after: executor, isSuspended) }
+            return await withTaskGroup(of: Void.self) { _ in
+                executor.queue.suspend()
+                isSuspended.open()
+                return await Self.change(value)
+            }
+        }
+        try await onThreadOfItsOwn {
+            isSuspended.waitUntilOpen()
+            let time = DispatchTime.now() + .milliseconds(500)
+            try poll("its time is over") { DispatchTime.now() > time }
+            executor.queue.resume()
+        }
+        #expect(await task.value == .failure(.timedOut))
+        #expect(await value.async.highestPriority.get() == .success(0))
+    }
+
+    @MainActor
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private static func changeOnMainActor(
+        _ value: QueueSafeValue<Int>,
+        after executor: QueueExecutor,
+        _ isSuspended: Door
+    ) async -> Answer {
+        executor.queue.suspend()
+        isSuspended.open()
+        return await change(value)
+    }
+
+    nonisolated(nonsending) private static func change(_ value: QueueSafeValue<Int>) async -> Answer {
+        await value.async(timeout: .milliseconds(10)).highestPriority.set { number in
+            await Task.yield()
+            number += 1
+        }
+    }
+
     /// The queue has one thread: the task suspends what is to start its child.
     @Test
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
