@@ -59,16 +59,9 @@ struct AwaitedConditionTests {
     func `A task that waits stands in line again, also beyond a bound`() async throws {
         let value = QueueSafeValue(value: 0, pendingCommandLimit: 0)
         let (tests, executor) = (Log<Int>(), QueueExecutor())
-        let task = Task(executorPreference: executor) {
-            await value.async.lowestPriority.set(when: { number in
-                tests.add(number)
-                return number > 0
-            }) { $0 += 10 }
-        }
+        let task = Self.addTen(value.async.lowestPriority, noting: tests, on: executor)
         try await onThreadOfItsOwn {
-            try poll("a first test") { tests.count == 1 }
-            executor.suspend()
-            value.wait.lowestPriority.set { $0 += 1 }
+            try Self.change(value, whenTestedIn: tests, whileLate: executor)
             try value.wait.lowestPriority.update { _ in
                 executor.queue.resume()
                 try value.waitForPending(1)
@@ -84,22 +77,43 @@ struct AwaitedConditionTests {
         let value = QueueSafeValue(value: 0)
         let (tests, executor) = (Log<Int>(), QueueExecutor())
         let time = DispatchTime.now() + .milliseconds(200)
-        let task = Task(executorPreference: executor) {
-            await value.async(timeout: .milliseconds(100)).lowestPriority.set(when: { number in
-                tests.add(number)
-                return number > 0
-            }) { $0 += 10 }
-        }
+        let commands = value.async(timeout: .milliseconds(100)).lowestPriority
+        let task = Self.addTen(commands, noting: tests, on: executor)
         try await onThreadOfItsOwn {
-            try poll("a first test") { tests.count == 1 }
-            executor.suspend()
-            value.wait.lowestPriority.set { $0 += 1 }
+            try Self.change(value, whenTestedIn: tests, whileLate: executor)
             try poll("its time is over") { DispatchTime.now() > time }
             executor.queue.resume()
         }
         #expect(await task.value == .failure(.timedOut))
         #expect(await value.async.lowestPriority.get() == .success(1))
         #expect(tests.entries == [0])
+    }
+
+    /// Starts a task that waits for a positive number, notes those that it tests, and adds ten.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private static func addTen(
+        _ commands: AwaitCommands<Int>,
+        noting tests: Log<Int>,
+        on executor: QueueExecutor
+    ) -> Task<Answer, Never> {
+        Task(executorPreference: executor) {
+            await commands.set(when: { number in
+                tests.add(number)
+                return number > 0
+            }) { $0 += 10 }
+        }
+    }
+
+    /// Makes the number positive when it was tested once, while the executor lets the task not go on.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    private static func change(
+        _ value: QueueSafeValue<Int>,
+        whenTestedIn tests: Log<Int>,
+        whileLate executor: QueueExecutor
+    ) throws {
+        try poll("a first test") { tests.count == 1 }
+        executor.suspend()
+        value.wait.lowestPriority.set { $0 += 1 }
     }
 
     @Test func `A task whose time is over goes on, wherever it waits`() async throws {
