@@ -299,13 +299,16 @@ extension TurnQueue {
             case .take:
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
                 continue
-            case .barge where mayBarge(priority):
+            case .barge where deadline.isOf(priority) && !mayHaveSubmitted:
                 let before = deadline
                 guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
                 // After the exchange: a thread may be held up before it for as long as it takes. And twice: neither the
-                // front that was there before the exchange, nor one that came by then, is passed too late.
+                // front that was there before the exchange, nor one that came by then, is passed too late; nor is a
+                // command of its own whose queue was late, and came by then.
                 let time = now()
-                if before.allows(priority, at: time), deadline.allows(priority, at: time) { return .taken }
+                if before.allows(priority, at: time), deadline.allows(priority, at: time), !mayHaveSubmitted {
+                    return .taken
+                }
                 update { waiters, effects in
                     waiters.endBarging()
                     effects.nextHolder = 0
@@ -330,12 +333,11 @@ extension TurnQueue {
 
     private var deadline: BargingDeadline { BargingDeadline(bits: bargingDeadline.load()) }
 
-    /// Whether a newcomer may barge past its equals, if it is in time.
-    private func mayBarge(_ priority: CommandPriority) -> Bool {
-        guard deadline.isOf(priority) else { return false }
-        // No thread or task before its own commands. Shared bits only make a newcomer stand in line.
+    /// Whether the calling thread or task has commands in line, past which it must not barge. Shared bits only make a
+    /// newcomer stand in line.
+    private var mayHaveSubmitted: Bool {
         let submitters = self.submitters.load()
-        return submitters == 0 || !Submitter.mayShare(submitters, Submitter.currentBits)
+        return submitters != 0 && Submitter.mayShare(submitters, Submitter.currentBits)
     }
 
     /// Whether the command is part of an async body that has the turn: in its task, or in a closure that this awaits,

@@ -795,6 +795,15 @@ extension Scenario {
                 ]
             ),
             Scenario(
+                "own writes on a queue that was late",
+                queues: [1],
+                jumps: [keeping],
+                preemptions: 2,
+                threads: [
+                    [.async(.highest, 0), .cancel(0), .async(.lowest, 0), .wait(.lowest, .get)], [.wait(.lowest)],
+                ]
+            ),
+            Scenario(
                 "something urgent is submitted while a block drains",
                 queues: [1, 1],
                 batch: 3,

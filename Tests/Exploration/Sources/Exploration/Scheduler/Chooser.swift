@@ -43,6 +43,9 @@ struct Chooser {
 extension Chooser {
     var states: Int { visited.count }
 
+    /// Whether an earlier execution has done the same up to now, and longer.
+    var isOnKnownPath: Bool { mode == .exhaustive && choices.count < path.count }
+
     /// Explores everything, or everything with at most so many preemptions: switches away from a thread that could go
     /// on.
     mutating func beginExhaustive(preemptions bound: Int?) {

@@ -38,24 +38,29 @@ extension Monitor {
         }
         thread.blocks = []
         return unsafe watched[value].storage!.withUnsafeMutablePointerToElements { state in
-            let waiters = unsafe state.pointee.waiters
-            waiters.threads.forEach { command in
+            // Not copied, as that counts references.
+            let waiters = unsafe CommandQueueState.waiters(state)
+            unsafe waiters.pointee.threads.forEach { command in
                 let waiting = world.threads.first { $0.isWaiting(with: command) }!
                 surelyWaits(waiting)
                 let number = UInt64(waiting.index)
                 sum = mix(sum, mix(number << 4 | command.priority.level, World.rounded(command.arrival)))
             }
-            sum = mix(sum, mix(World.rounded(waiters.lastArrival), UInt64(waiters.suspensions)))
+            sum = unsafe mix(sum, mix(World.rounded(waiters.pointee.lastArrival), UInt64(waiters.pointee.suspensions)))
             // Only a lane that is overdue learns by it.
-            if waiters.allLanes.contains(where: { $0.isOverdue }) { sum = mix(sum, waiters.latestGiveUp) }
+            if unsafe waiters.pointee.allLanes.contains(where: { $0.isOverdue }) {
+                sum = unsafe mix(sum, waiters.pointee.latestGiveUp)
+            }
             let successor: UInt64 =
-                switch waiters.successor {
+                switch unsafe waiters.pointee.successor {
                 case .thread(let command): UInt64(world.threads.first { $0.isWaiting(with: command) }!.index)
                 case .lane(let lane): tag(of: lane, of: value)
                 case nil: 0
                 }
             let hasReference = unsafe state.pointee.reference.bits != 0
-            let facts: [Bool] = [waiters.isObserved, waiters.bargingDeadline.bits == 0, hasReference]
+            let facts: [Bool] = unsafe [
+                waiters.pointee.isObserved, waiters.pointee.bargingDeadline.bits == 0, hasReference,
+            ]
             return mix(mix(sum, successor), facts.reduce(1) { $0 << 1 | ($1 ? 1 : 0) })
         }
     }

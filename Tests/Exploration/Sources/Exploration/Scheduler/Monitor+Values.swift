@@ -5,7 +5,7 @@
 // What the monitor sees inside of the values: whether the turn word says what is true of the line.
 
 /// A value whose storage the monitor looks into for as long as that lives.
-struct WatchedValue {
+final class WatchedValue {
     private(set) weak var storage: CommandQueueStorage<Cell>?
     let word: UnsafeMutablePointer<AtomicWord.Storage>
     let lock: UnsafeMutablePointer<PlatformLock.Storage>
@@ -30,16 +30,16 @@ extension WatchedValue {
         return known.lane === lane ? known.age : known.age + 1
     }
 
-    mutating func name(_ lane: Lane) {
+    func name(_ lane: Lane) {
         if lanes[lane.identity]?.lane !== lane { lanes[lane.identity] = (lane, age(of: lane)) }
     }
 }
 
 extension Monitor {
-    /// In every state: while nobody has the lock of a line, the word and the deadline say what is true of it.
+    /// While nobody has the lock of a line, the word and the deadline say what is true of it.
     func checkValues() {
-        for (number, value) in watched.enumerated() {
-            guard let storage = value.storage else { continue }
+        for number in watched.indices {
+            guard let storage = watched[number].storage else { continue }
             unsafe storage.withUnsafeMutablePointerToElements { state in
                 guard unsafe CommandQueueState.lock(state).pointee.holder == nil else { return }
                 let turn = unsafe TurnWord(bits: state.pointee.word.bits)
@@ -71,7 +71,12 @@ extension Monitor {
                 }
             }
         }
+    }
+
+    /// In every state.
+    func lookForOverdueLanes() {
         let now = overdueNow
+        if now | overdue == 0 { return }
         if now & ~overdue != 0, world.clock < World.beginning + limits.keeping { world.fail("a lane is overdue early") }
         if watched.indices.allSatisfy(lockIsFree(of:)) { overdue = now } else { overdue |= now }
     }
