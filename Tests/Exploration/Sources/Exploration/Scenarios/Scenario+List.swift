@@ -692,6 +692,14 @@ extension Scenario {
                 threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.wait(.lowest)]]
             ),
             Scenario(
+                "passed by one that was held up, while fewer wait",
+                jumps: [barging],
+                preemptions: 2,
+                threads: [
+                    [.wait(.highest), .wait(.highest)], [.wait(.highest), .look(.lowest)], [.wait(.highest)],
+                ]
+            ),
+            Scenario(
                 "passed while a more urgent one comes and goes",
                 queues: [1],
                 jumps: [barging],
