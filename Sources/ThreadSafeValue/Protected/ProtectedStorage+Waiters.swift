@@ -26,7 +26,7 @@ extension ProtectedStorage {
     ///
     /// - Returns: What notifies those who wait for a change, if there are any, to be called when the caller has given
     ///   all its locks back.
-    @usableFromInline
+    @inlinable
     @inline(never)
     func commitToNotify() -> () -> Void {
         let pending = commitCollecting()

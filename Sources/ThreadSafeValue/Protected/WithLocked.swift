@@ -40,7 +40,9 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
         try unsafe body(&first.place.pointee, &second.place.pointee)
     } end: {
         if first.hasWaiters || second.hasWaiters {
-            commitNotifying(first.storage, second.storage)
+            withExtendedLifetime((first, second)) {
+                notify([first.storage.commitToNotify(), second.storage.commitToNotify()])
+            }
         } else {
             first.unlock()
             second.unlock()
@@ -76,7 +78,11 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
         )
     } end: {
         if first.hasWaiters || second.hasWaiters || third.hasWaiters {
-            commitNotifying(first.storage, second.storage, third.storage)
+            withExtendedLifetime((first, second, third)) {
+                notify([
+                    first.storage.commitToNotify(), second.storage.commitToNotify(), third.storage.commitToNotify(),
+                ])
+            }
         } else {
             first.unlock()
             second.unlock()
@@ -116,7 +122,12 @@ public func withLocked<First, Second, Third, Fourth, Result: ~Copyable, Failure:
         )
     } end: {
         if first.hasWaiters || second.hasWaiters || third.hasWaiters || fourth.hasWaiters {
-            commitNotifying(first.storage, second.storage, third.storage, fourth.storage)
+            withExtendedLifetime((first, second, third, fourth)) {
+                notify([
+                    first.storage.commitToNotify(), second.storage.commitToNotify(), third.storage.commitToNotify(),
+                    fourth.storage.commitToNotify(),
+                ])
+            }
         } else {
             first.unlock()
             second.unlock()
@@ -284,11 +295,9 @@ func commit<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
 @usableFromInline
 @inline(never)
 func commitNotifying<each Value>(_ storages: repeat ProtectedStorage<each Value>) {
-    var notify = [() -> Void]()
-    for storage in repeat each storages { notify.append(storage.commitToNotify()) }
-    withExtendedLifetime((repeat each storages)) {
-        for notify in notify { notify() }
-    }
+    var waiters = [() -> Void]()
+    for storage in repeat each storages { waiters.append(storage.commitToNotify()) }
+    withExtendedLifetime((repeat each storages)) { notify(waiters) }
 }
 
 /// Gives back the locks of a list of values that may have changed, then notifies those who wait for a change.
@@ -298,13 +307,18 @@ func commit<Value>(_ storages: [ProtectedStorage<Value>]) {
     for storage in storages { storage.unlock() }
 }
 
-@usableFromInline
+@inlinable
 @inline(never)
 func commitNotifying<Value>(_ storages: [ProtectedStorage<Value>]) {
-    let notify = storages.map { $0.commitToNotify() }
-    withExtendedLifetime(storages) {
-        for notify in notify { notify() }
-    }
+    let waiters = storages.map { $0.commitToNotify() }
+    withExtendedLifetime(storages) { notify(waiters) }
+}
+
+/// Notifies those who wait for a change of one of several values, when their locks are free.
+@usableFromInline
+@inline(never)
+func notify(_ waiters: [() -> Void]) {
+    for notify in waiters { notify() }
 }
 
 @usableFromInline
