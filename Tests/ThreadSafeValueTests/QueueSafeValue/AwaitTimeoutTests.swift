@@ -51,36 +51,32 @@ struct AwaitTimeoutTests {
         #expect(answer == .success(1))
     }
 
-    /// More than the timers can tell at once, if they come in line in time. A closure that the system stops before it
-    /// looks at the clock seems to be late, but only one at a time begins.
-    @Test("However many are out of time at once, none begins after that", arguments: TimedForm.allCases)
-    func manyAtOnce(_ form: TimedForm) async throws {
-        for seconds in [1, 2, 4, 8, 16] {
-            let value = QueueSafeValue(value: 0)
-            let blocker = Blocker(value)
-            let late = Protected(0)
-            let time = DispatchTime.now() + .seconds(seconds)
-            let tasks = (0..<10_000).map { _ in
-                OwnThreads.run {
-                    let now = DispatchTime.now()
-                    guard now < time else { return }
-                    let left = DispatchTimeInterval.nanoseconds(Int(time.uptimeNanoseconds - now.uptimeNanoseconds))
-                    await form.run(value.async(timeout: left).lowestPriority) {
-                        if DispatchTime.now() > time + .milliseconds(10) { late.write { $0 += 1 } }
-                    }
+    /// A thread of the timers leaves those that are due to others for as many milliseconds as these tell targets. In a
+    /// process of its own: all time-outs come late here.
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    @Test("However late the timers are, nothing begins that is out of time", arguments: TimedForm.allCases)
+    func lateTimers(_ form: TimedForm) async {
+        await #expect(processExitsWith: .success) { [form] in
+            giveUp(afterSeconds: 240)
+            let (mayGoOn, end) = (Door(), DispatchGroup())
+            for _ in 0..<50 { holdUpTimerThread(until: mayGoOn, end) }
+            for _ in 0..<10 {
+                let value = QueueSafeValue(value: 0)
+                let blocker = Blocker(value)
+                let (begins, isOver) = (Protected(false), Protected(false))
+                let task = OwnThreads.run {
+                    await form.run(value.async(timeout: .milliseconds(5)).lowestPriority) { begins.write(true) }
+                    isOver.write(true)
                 }
-            }
-            let count = try await onThreadOfItsOwn {
-                var count = 0
-                while DispatchTime.now() < time { count = value.pendingCommandCount }
+                try poll("a command in line") { value.pendingCommandCount == 1 || isOver.wrappedValue }
+                usleep(5_001)
                 blocker.end()
-                return count
+                await task.value
+                precondition(!begins.wrappedValue)
             }
-            for task in tasks { await task.value }
-            #expect(late.wrappedValue < 20)
-            if count > 5_000 { return }
+            mayGoOn.open()
+            try await onThreadOfItsOwn { end.wait() }
         }
-        Issue.record("The commands did not come in line in time.")
     }
 
     enum TimedForm: CaseIterable, Codable {
