@@ -221,7 +221,8 @@ struct CommandQueueState {
     /// The `BargingDeadline`. Written under the lock.
     var bargingDeadline: AtomicWord.Storage
 
-    /// A bit for each thread or task that has commands in a lane, several to a bit. Written under the lock.
+    /// A bit for each thread or task that has commands in a lane, several to a bit; 0 if the front is more urgent than
+    /// all of these. Written under the lock.
     var submitters: AtomicWord.Storage
 
     /// Keeps the `QueueReference`, once there is one.

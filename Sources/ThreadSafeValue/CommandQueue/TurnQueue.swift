@@ -154,7 +154,8 @@ extension TurnQueue {
     }
 
     func publishSubmitters(of waiters: borrowing WaiterQueue) {
-        if submitters.load() != waiters.submitters { submitters.store(waiters.submitters) }
+        let atFront = waiters.submittersAtFront
+        if submitters.load() != atFront { submitters.store(atFront) }
     }
 
     /// Takes a free turn for the command that is next. Take it out of the line then.
@@ -304,9 +305,10 @@ extension TurnQueue {
                 guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
                 // After the exchange: a thread may be held up before it for as long as it takes. And twice: neither the
                 // front that was there before the exchange, nor one that came by then, is passed too late; nor is a
-                // command of its own whose queue was late, and came by then.
+                // command of its own whose queue was late, and came by then. These before the deadline, which is stored
+                // before them.
                 let time = now()
-                if before.allows(priority, at: time), deadline.allows(priority, at: time), !mayHaveSubmitted {
+                if !mayHaveSubmitted, before.allows(priority, at: time), deadline.allows(priority, at: time) {
                     return .taken
                 }
                 update { waiters, effects in

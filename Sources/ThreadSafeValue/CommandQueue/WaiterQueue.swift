@@ -170,6 +170,16 @@ extension WaiterQueue {
         return (turn, deadline)
     }
 
+    /// Who has commands in lanes that a newcomer of the front's priority would barge past: nobody, if the front is more
+    /// urgent than all of them.
+    package var submittersAtFront: UInt64 {
+        if lanes.elements.isEmpty { return 0 }
+        let (front, first) = unsafe (frontLink!, lanes.elements[0].firstLink!)
+        return unsafe front._withUnsafeGuaranteedRef { front in
+            unsafe first._withUnsafeGuaranteedRef { first in first.priority < front.priority ? 0 : submitters }
+        }
+    }
+
     /// Until when a free turn is kept for a block that has not started: a newcomer that only looks need not look closer.
     /// For one that runs, a timer runs as well.
     private var keepingDeadline: BargingDeadline {
