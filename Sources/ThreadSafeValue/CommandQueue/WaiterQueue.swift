@@ -173,10 +173,10 @@ extension WaiterQueue {
     /// Who has commands in lanes that a newcomer of the front's priority would barge past: nobody, if the front is more
     /// urgent than all of them.
     package var submittersAtFront: UInt64 {
-        if lanes.elements.isEmpty { return 0 }
-        let (front, first) = unsafe (frontLink!, lanes.elements[0].firstLink!)
-        return unsafe front._withUnsafeGuaranteedRef { front in
-            unsafe first._withUnsafeGuaranteedRef { first in first.priority < front.priority ? 0 : submitters }
+        guard let thread = unsafe threads.firstLink, !lanes.elements.isEmpty else { return submitters }
+        let first = unsafe lanes.elements[0].firstLink!
+        return unsafe thread._withUnsafeGuaranteedRef { thread in
+            unsafe first._withUnsafeGuaranteedRef { first in first.priority < thread.priority ? 0 : submitters }
         }
     }
 

@@ -422,7 +422,6 @@ struct LaneTests {
         waiters.submitters |= 4
         #expect(waiters.front === thread && waiters.submittersAtFront == 6)
         for command in commands + [thread] { waiters.remove(command) }
-        #expect(waiters.submittersAtFront == 0)
     }
 
     /// While no lane has a place in line, nobody is known to have a command in one.
