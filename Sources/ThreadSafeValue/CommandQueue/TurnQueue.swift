@@ -305,8 +305,7 @@ extension TurnQueue {
                 guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
                 // After the exchange: a thread may be held up before it for as long as it takes. And twice: neither the
                 // front that was there before the exchange, nor one that came by then, is passed too late; nor is a
-                // command of its own whose queue was late, and came by then. These before the deadline, which is stored
-                // before them.
+                // command of its own whose queue was late, and came by then.
                 let time = now()
                 if !mayHaveSubmitted, before.allows(priority, at: time), deadline.allows(priority, at: time) {
                     return .taken
