@@ -16,8 +16,8 @@ let package = Package(
             name: "Exploration",
             dependencies: ["CFiber"],
             exclude: [
-                "Subject/Primitives/AtomicWord.swift", "Subject/Primitives/ThreadLocal.swift",
-                "Subject/Timers/TimerThreads.swift",
+                "Subject/Primitives/AtomicWord.swift", "Subject/Primitives/Submitter.swift",
+                "Subject/Primitives/ThreadLocal.swift", "Subject/Timers/TimerThreads.swift",
                 "Subject/CommandQueue/ThreadWaiter.swift", "Subject/CommandQueue/WaitingTask.swift",
                 "Subject/QueueSafeValue/QueueSafeContainer+Changes.swift",
                 "Subject/QueueSafeValue/QueueSafeContainer+Debugging.swift",

@@ -221,9 +221,8 @@ struct CommandQueueState {
     /// The `BargingDeadline`. Written under the lock.
     var bargingDeadline: AtomicWord.Storage
 
-    /// A bit for each thread or task that has commands in a lane, several to a bit; 0 if the front is more urgent than
-    /// all of these. Written under the lock.
-    var submitters: AtomicWord.Storage
+    /// When the front came, while lanes have commands in line that are as urgent; else 0. Written under the lock.
+    var frontArrival: AtomicWord.Storage
 
     /// Keeps the `QueueReference`, once there is one.
     var reference: AtomicWord.Storage

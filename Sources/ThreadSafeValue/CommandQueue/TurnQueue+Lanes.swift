@@ -26,8 +26,11 @@ extension TurnQueue {
         isAsync: Bool = false,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        let command = PendingCommand(priority, isAsync: isAsync, work: work)
-        return submit(command, as: submission, evenIfFull: evenIfFull) { $0.append(command, for: target, by: $1) }
+        let submitter = submitter(of: priority)
+        let command = PendingCommand(priority, after: submitter.latestArrival, isAsync: isAsync, work: work)
+        return submit(command, by: submitter, as: submission, evenIfFull: evenIfFull) {
+            $0.append(command, for: target)
+        }
     }
 
     /// The same for a task that has a lane of its own.
@@ -37,30 +40,31 @@ extension TurnQueue {
         as submission: Submission,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        let command = PendingCommand(priority, work: work)
-        return submit(command, as: submission, evenIfFull: false) { $0.append(command, with: lane, by: $1) }
+        let submitter = submitter(of: priority)
+        let command = PendingCommand(priority, after: submitter.latestArrival, work: work)
+        return submit(command, by: submitter, as: submission, evenIfFull: false) { $0.append(command, with: lane) }
     }
 
     @inline(__always)
     private func submit(
         _ command: PendingCommand,
+        by submitter: Submitter,
         as submission: Submission?,
         evenIfFull: Bool,
-        append: (inout WaiterQueue, _ submitter: UInt64) -> Void
+        append: (inout WaiterQueue) -> Void
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        let submitter = Submitter.currentBits
         let isAccepted = update(revokesGrant: false) { waiters, effects in
             // With a grant the front is as it was, and so is the successor.
             defer { effects.changesNothing = waiters.hasGrant }
             if !evenIfFull, waiters.isFull { return false }
             // Under the lock: who ends it later finds it in line.
             if let submission, !submission.attach(handle(of: command)) { return false }
-            append(&waiters, submitter)
-            waiters.submitters |= submitter
-            publishSubmitters(of: waiters)
+            append(&waiters)
             return true
         }
-        return isAccepted ? .success(handle(of: command)) : .failure(submission?.ending ?? .commandQueueFull)
+        guard isAccepted else { return .failure(submission?.ending ?? .commandQueueFull) }
+        submitter.submits(at: command.arrival)
+        return .success(handle(of: command))
     }
 
     private func handle(of command: PendingCommand) -> CommandHandle {

@@ -31,7 +31,7 @@ extension TurnQueue {
 
     var bargingDeadline: AtomicWord { unsafe CommandQueueState.word(1, of: state) }
 
-    var submitters: AtomicWord { unsafe CommandQueueState.word(2, of: state) }
+    var frontArrival: AtomicWord { unsafe CommandQueueState.word(2, of: state) }
 
     var policy: HandoffPolicy { unsafe state.pointer(to: \.policy).unsafelyUnwrapped.pointee }
 
@@ -141,21 +141,14 @@ extension TurnQueue {
             let seen = TurnWord(bits: word.loadAcquiring())
             let holder = effects.nextHolder ?? seen.holder
             waiters.chooseSuccessor(holder: holder, &effects)
-            let (next, deadline) = waiters.summary(holder: holder)
+            let (next, deadline, arrival) = waiters.summary(holder: holder)
             let isNewDeadline = bargingDeadline.load() != deadline.bits
             if isNewDeadline { bargingDeadline.store(deadline.bits) }
-            // Commands of lanes without a place in line go before nobody.
-            if !waiters.hasLaneInLine { waiters.submitters = 0 }
-            publishSubmitters(of: waiters)
+            if frontArrival.load() != arrival { frontArrival.store(arrival) }
             // Who acquires the word sees the deadline that belongs to it, or a later one.
             if next == seen, !isNewDeadline { return }
             if word.exchange(seen.bits, for: next.bits) { return }
         }
-    }
-
-    func publishSubmitters(of waiters: borrowing WaiterQueue) {
-        let atFront = waiters.submittersAtFront
-        if submitters.load() != atFront { submitters.store(atFront) }
     }
 
     /// Takes a free turn for the command that is next. Take it out of the line then.
@@ -291,6 +284,7 @@ extension TurnQueue {
     func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
         let thread = TurnWord.currentThread
         var backoff = backoff
+        lazy var latest = submitter(of: priority).latestArrival
         while true {
             let seen = turn
             if seen.holder == thread && !inTask || isHeldByBodyOfCaller(seen, inTask: inTask) {
@@ -300,14 +294,14 @@ extension TurnQueue {
             case .take:
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
                 continue
-            case .barge where deadline.isOf(priority) && !mayHaveSubmitted:
+            case .barge where deadline.isOf(priority) && frontCame(after: latest):
                 let before = deadline
                 guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
                 // After the exchange: a thread may be held up before it for as long as it takes. And twice: neither the
                 // front that was there before the exchange, nor one that came by then, is passed too late; nor is a
                 // command of its own whose queue was late, and came by then.
                 let time = now()
-                if !mayHaveSubmitted, before.allows(priority, at: time), deadline.allows(priority, at: time) {
+                if frontCame(after: latest), before.allows(priority, at: time), deadline.allows(priority, at: time) {
                     return .taken
                 }
                 update { waiters, effects in
@@ -334,11 +328,17 @@ extension TurnQueue {
 
     private var deadline: BargingDeadline { BargingDeadline(bits: bargingDeadline.load()) }
 
-    /// Whether the calling thread or task has commands in line, past which it must not barge. Shared bits only make a
-    /// newcomer stand in line.
-    private var mayHaveSubmitted: Bool {
-        let submitters = self.submitters.load()
-        return submitters != 0 && Submitter.mayShare(submitters, Submitter.currentBits)
+    /// Whether a newcomer that barges past the front passes no command in a lane that it has submitted itself.
+    ///
+    /// - Parameter latest: When the latest that it has submitted, of the priority of the front, came to the line.
+    private func frontCame(after latest: @autoclosure () -> UInt64) -> Bool {
+        let arrival = frontArrival.load()
+        return arrival == 0 || arrival > latest()
+    }
+
+    /// The calling thread or task, as who submits commands of a priority.
+    func submitter(of priority: CommandPriority) -> Submitter {
+        Submitter(of: priority, to: unsafe UInt(bitPattern: state))
     }
 
     /// Whether the command is part of an async body that has the turn: in its task, or in a closure that this awaits,

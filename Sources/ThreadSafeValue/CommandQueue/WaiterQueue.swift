@@ -75,9 +75,6 @@ package struct WaiterQueue {
     /// How many commands of target queues wait, those of overdue lanes too.
     package private(set) var laneCommandCount = 0
 
-    /// Whose commands these are: see `CommandQueueState.submitters`.
-    package var submitters: UInt64 = 0
-
     /// How many calls of `suspend` no `resume` has answered yet. While there are any, there is no successor.
     package var suspensions = 0
 
@@ -137,21 +134,22 @@ extension WaiterQueue {
         if let thread = threads.first, thread.precedes(first) { return nil }
         let time = now()
         let mayPass = lanes.allBefore(lane, atMost: policy.batch) { other in
-            other.mayBePassed(at: time, policy) && !Submitter.mayShare(other.submitters, lane.submitters)
+            other.mayBePassed(at: time, policy) && first.predecessor < other.first!.arrival
         }
         return mayPass ? first : nil
     }
 
     var isSuspended: Bool { suspensions > 0 }
 
-    /// The turn word for a holder, and until when newcomers may barge past the front, or who only look find a free turn
-    /// kept for it.
+    /// The turn word for a holder; until when newcomers may barge past the front, or who only look find a free turn kept
+    /// for it; and when it came, if they might barge past commands of lanes as well, else 0.
     @inline(__always)
-    func summary(holder: UInt64) -> (turn: TurnWord, deadline: BargingDeadline) {
-        var (level, deadline) = (UInt64(0), BargingDeadline.none)
+    func summary(holder: UInt64) -> (turn: TurnWord, deadline: BargingDeadline, arrival: UInt64) {
+        var (level, deadline, arrival) = (UInt64(0), BargingDeadline.none, UInt64(0))
         if let front = unsafe frontLink {
             unsafe front._withUnsafeGuaranteedRef { front in
                 level = front.priority.level
+                if hasLane(asUrgentAs: front) { arrival = unsafe front.arrival }
                 if unsafe front.arrival <= lastBargedPast || successorIsLooking {
                     deadline = keepingDeadline
                     return
@@ -167,17 +165,14 @@ extension WaiterQueue {
             isSuspended: isSuspended,
             isObserved: isObserved
         )
-        return (turn, deadline)
+        return (turn, deadline, arrival)
     }
 
-    /// Who has commands in lanes that a newcomer of the front's priority would barge past: nobody, if the front is more
-    /// urgent than all of them.
-    package var submittersAtFront: UInt64 {
-        guard let thread = unsafe threads.firstLink, !lanes.elements.isEmpty else { return submitters }
-        let first = unsafe lanes.elements[0].firstLink!
-        return unsafe thread._withUnsafeGuaranteedRef { thread in
-            unsafe first._withUnsafeGuaranteedRef { first in first.priority < thread.priority ? 0 : submitters }
-        }
+    /// Whether a lane in line has a command as urgent as the front.
+    @inline(__always)
+    private func hasLane(asUrgentAs front: PendingCommand) -> Bool {
+        if lanes.elements.isEmpty { return false }
+        return unsafe lanes.elements[0].firstLink!._withUnsafeGuaranteedRef { $0.priority == front.priority }
     }
 
     /// Until when a free turn is kept for a block that has not started: a newcomer that only looks need not look closer.
@@ -197,9 +192,6 @@ extension WaiterQueue {
 
     /// How many commands wait in line.
     package var count: Int { threads.count + laneCommandCount }
-
-    /// Whether a lane has commands and a place in line.
-    var hasLaneInLine: Bool { !lanes.elements.isEmpty }
 
     /// Whether no other command for a target queue may wait. What a block has begun is in its lane, and waits no more.
     ///
@@ -250,23 +242,23 @@ extension WaiterQueue {
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
     ///
     /// A grant stays, if the command is behind what was granted.
-    package mutating func append(_ command: PendingCommand, for target: DispatchQueue, by submitters: UInt64 = 0) {
+    package mutating func append(_ command: PendingCommand, for target: DispatchQueue) {
         if latestIdentity != target.identity { findLane(for: target) }
         // Without counting references.
-        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0, by: submitters) }
+        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0) }
     }
 
     /// Puts the command of a task in line, with a lane of its own.
-    mutating func append(_ command: PendingCommand, with lane: Lane, by submitters: UInt64) {
+    mutating func append(_ command: PendingCommand, with lane: Lane) {
         lanesByTarget[lane.identity] = lane
-        append(command, to: lane, by: submitters)
+        append(command, to: lane)
     }
 
-    private mutating func append(_ command: PendingCommand, to lane: Lane, by submitters: UInt64) {
+    private mutating func append(_ command: PendingCommand, to lane: Lane) {
         if let grantee, unsafe grantee !== lane || !command.isBehind(lane.firstLink!) { revokeGrant() }
         // In a backlog the clock is not asked: an older arrival only ends barging earlier.
         command.append(to: lane, at: nextArrival(lane.isEmpty ? now() : 0))
-        lane.append(command, by: submitters)
+        lane.append(command)
         laneCommandCount += 1
         updatePlace(of: lane)
     }
@@ -444,8 +436,6 @@ extension WaiterQueue {
         case .none: lane.arrive(at: now(), on: thread)
         }
         updatePlace(of: lane)
-        // It may have its place again, of which nobody took account.
-        if !lane.isEmpty { submitters |= lane.submitters }
         return true
     }
 

@@ -71,6 +71,14 @@ extension AtomicWord {
     func exchange(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange(storage, expected, desired)
     }
+
+    /// Replaces the word if it is less.
+    func raise(to bits: UInt64) {
+        while true {
+            let seen = load()
+            if seen >= bits || exchange(seen, for: bits) { return }
+        }
+    }
 }
 
 // A word may keep an object alive, whose address it holds from the first use on.

@@ -7,8 +7,8 @@ final class AwaitedClosure: Sendable {
     /// The async body that the task is in.
     let body = TaskBody.current
 
-    /// Of the task, and of those that await it.
-    let submitters = Submitter.taskBits
+    /// The task, or the one that awaits that: see `Submitter`.
+    let submitter = Submitter.taskIdentity
 }
 
 extension AwaitedClosure {

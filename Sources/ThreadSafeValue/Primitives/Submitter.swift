@@ -2,27 +2,62 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Who submits commands, each as two of 64 bits, one in each half: one pair in a thousand counts as one.
-enum Submitter {
-    /// The bits of the calling thread, and in a task those of the task.
-    static var currentBits: UInt64 { bits(currentThreadIdentity() >> 4 &* 0x9E37_79B9_7F4A_7C15) | taskBits }
+/// Who submits commands of one priority to one line: the calling thread, and in a task that as well. Nobody passes what
+/// it has submitted itself, so the latest of it is known, by its arrival.
+///
+/// The arrivals stand in one table for all lines. Each thread or task has a cache line of it, so that threads that
+/// submit to different values seldom write to the same, and in that a word for the priority and the line. Who shares a
+/// word with another finds the latest of both, and at worst stands in line where it might have barged.
+struct Submitter {
+    private let thread: AtomicWord
+    private let task: AtomicWord?
 
-    /// Whether anybody may be in both.
-    static func mayShare(_ bits: UInt64, _ others: UInt64) -> Bool {
-        let shared = bits & others
-        return shared >> 32 != 0 && UInt32(truncatingIfNeeded: shared) != 0
+    /// - Parameters:
+    ///   - priority: Of the commands.
+    ///   - line: The identity of the line.
+    init(of priority: CommandPriority, to line: UInt) {
+        let line = UInt64(line) | priority.level
+        thread = Self.word(of: currentThreadIdentity(), line)
+        let task = Self.taskIdentity
+        self.task = task == 0 ? nil : Self.word(of: task, line)
+    }
+}
+
+extension Submitter {
+    /// When the latest command came to the line; 0 if none did. Commands of others may count.
+    var latestArrival: UInt64 { max(thread.load(), task?.load() ?? 0) }
+
+    /// A command has come to the line.
+    func submits(at arrival: UInt64) {
+        thread.raise(to: arrival)
+        task?.raise(to: arrival)
     }
 
-    /// The bits of the current task, and of the tasks that await it while it runs a body for them; outside of tasks those
-    /// of the task that awaits what the thread runs.
-    static var taskBits: UInt64 {
+    /// A number for the current task, or for the one that awaits the body in which that is: all that runs for a task is
+    /// one submitter. Outside of tasks for the one that awaits what the thread runs; 0 if none does.
+    static var taskIdentity: UInt64 {
         unsafe withUnsafeCurrentTask { task in
             // Faster than to bind it, as mostly there is none.
-            unsafe task.map {
-                unsafe bits(UInt64(truncatingIfNeeded: $0.hashValue)) | (TaskBody.current?.submitters ?? 0)
-            } ?? AwaitedClosure.current?.submitters ?? 0
-        }
+            unsafe task.map { unsafe TaskBody.current?.submitter ?? UInt64(truncatingIfNeeded: $0.hashValue) }
+        } ?? AwaitedClosure.current?.submitter ?? 0
+    }
+}
+
+extension Submitter {
+    private static var wordsOfEach: Int { 8 }
+    private static var bitsOfCount: UInt64 { 10 }
+
+    nonisolated(unsafe) private static let table: UnsafeMutablePointer<AtomicWord.Storage> = {
+        let count = wordsOfEach << bitsOfCount
+        let size = MemoryLayout<AtomicWord.Storage>.stride
+        let table = UnsafeMutableRawPointer.allocate(byteCount: count * size, alignment: wordsOfEach * size)
+        return unsafe table.initializeMemory(as: AtomicWord.Storage.self, repeating: AtomicWord.zero, count: count)
+    }()
+
+    private static func word(of submitter: UInt64, _ line: UInt64) -> AtomicWord {
+        let place = Int(mixed(submitter) >> (64 - bitsOfCount)) * wordsOfEach
+        return unsafe AtomicWord(table + (place + Int(mixed(submitter ^ line) >> 61)))
     }
 
-    private static func bits(_ hash: UInt64) -> UInt64 { 1 << (32 + (hash >> 59)) | 1 << (hash >> 54 & 31) }
+    private static func mixed(_ number: UInt64) -> UInt64 { number &* 0x9E37_79B9_7F4A_7C15 }
 }

@@ -10,8 +10,8 @@ final class TaskBody: @unchecked Sendable {
     /// The body that this one is in.
     let outer: TaskBody?
 
-    /// Of the task that awaits this body, which may run in a child.
-    let submitters = Submitter.taskBits
+    /// The task that awaits this body, which may run in a child: see `Submitter`.
+    let submitter = Submitter.taskIdentity
 
     /// Where the task keeps `innermost` while it runs the body. Zero before and after that: another task may have a copy
     /// of its locals there then.

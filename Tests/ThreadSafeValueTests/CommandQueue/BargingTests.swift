@@ -30,6 +30,63 @@ struct BargingTests {
         #expect(answers.contains(.success(1)))
     }
 
+    @Test("So it does when that came before its own were done")
+    func ownCommandsAreDoneLater() throws {
+        let answers = try inTime {
+            try (0..<8).map { round in
+                let value = QueueSafeValue(value: 0, policy: Self.policy(barging: 600_000_000_000))
+                value.suspend()
+                value.async(performIn: .utility).lowestPriority.set { $0 += 1 }
+                let front = Front(value, onThread: round)
+                defer { front.leave() }
+                value.resume()
+                try poll("its command is done") { value.pendingCommandCount == 1 }
+                return value.wait(timeout: .seconds(0)).lowestPriority.get()
+            }
+        }
+        #expect(answers.contains(.success(1)))
+    }
+
+    @Test("So it does when its own are less urgent")
+    func ownCommandsAreLessUrgent() throws {
+        let answers = try inTime {
+            (0..<8).map { round in
+                let value = QueueSafeValue(value: 0, policy: Self.policy(barging: 600_000_000_000))
+                let front = Front(value, onThread: round, .medium)
+                defer { front.leave() }
+                let handle = value.async(performIn: front.queue).lowestPriority.set { $0 += 1 }
+                defer { handle.cancel() }
+                return value.wait(timeout: .seconds(0)).mediumPriority.get()
+            }
+        }
+        #expect(answers.contains(.success(0)))
+    }
+
+    /// The threads live on until all are through: a new thread may have the number of one that has ended.
+    @Test("Nor do the commands of many others keep it from that, whatever their priorities")
+    func commandsOfOthers() throws {
+        let (submitters, newcomers) = (64, 8)
+        let answers = try inTime {
+            let value = QueueSafeValue(value: 0, policy: Self.policy(barging: 600_000_000_000))
+            let front = Front(value, onThread: 0)
+            defer { front.leave() }
+            let (answers, isAlone) = (Log<Result<Int, QueueSafeValueError>>(), NSLock())
+            onThreads(submitters + newcomers) { index in
+                if index < submitters {
+                    let handle = value.async(performIn: front.queue).lowestPriority.set { $0 += 10 }
+                    try? poll("all newcomers have come") { answers.count == newcomers }
+                    handle.cancel()
+                } else {
+                    try? poll("all have submitted") { value.pendingCommandCount == submitters + 1 }
+                    isAlone.withLock { answers.add(value.wait(timeout: .seconds(0)).lowestPriority.get()) }
+                }
+            }
+            return answers.entries
+        }
+        // One in a hundred shares a word with somebody.
+        #expect(answers.count { $0 == .success(0) } > newcomers / 2, "\(answers)")
+    }
+
     @Test("It never barges past a more urgent one, at once or by the end of its time-out")
     func moreUrgent() throws {
         let answers = try inTime {
@@ -70,22 +127,24 @@ struct BargingTests {
 
     /// A lowest command that does not begin before it leaves.
     ///
-    /// It is the successor, for a queue that stands still, so the turn is free for as long as the test takes. Who has
-    /// submitted commands is noted in one of 64 bits: a newcomer that shares its bit with another thread may not barge,
-    /// so each thread is tried with others in turn.
+    /// It is the successor, for a queue that stands still, so the turn is free for as long as the test takes. When a
+    /// thread has submitted last stands in one of many words: a newcomer that shares its word with another thread may not
+    /// barge, so each is tried with others in turn.
     private struct Front {
-        private let queue = DispatchQueue(label: "suspended")
+        let queue = DispatchQueue(label: "suspended")
         private let handle: CommandHandle
 
         /// - Parameters:
         ///   - value: the value.
         ///   - number: which of several threads that run at once submits it.
-        init(_ value: QueueSafeValue<Int>, onThread number: Int) {
+        ///   - priority: how urgent it is, if it is not a lowest command.
+        init(_ value: QueueSafeValue<Int>, onThread number: Int, _ priority: CommandPriority = .lowest) {
             queue.suspend()
             let handles = Log<CommandHandle>()
             let queue = queue
             onThreads(number + 1) { index in
-                if index == number { handles.add(value.async(performIn: queue).lowestPriority.set { $0 += 10 }) }
+                guard index == number else { return }
+                handles.add(value.async(performIn: queue).priority(priority).set { $0 += 10 })
             }
             handle = handles.entries[0]
         }

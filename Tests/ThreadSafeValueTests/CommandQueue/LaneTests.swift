@@ -407,39 +407,6 @@ struct LaneTests {
         for command in [command, thread] { waiters.remove(command) }
     }
 
-    @Test("Who has only less urgent commands in a queue may barge past the front, as it passes none of its own")
-    func lessUrgentSubmitters() {
-        var waiters = WaiterQueue(policy: .impatient)
-        let queue = DispatchQueue(label: "target")
-        var commands = [waiters.append(.lowest, for: queue, by: 2)]
-        waiters.submitters = 2
-        #expect(waiters.submittersAtFront == 2)
-        let thread = PendingCommand(of: Parker())
-        thread.reuse(for: .medium)
-        waiters.append(thread)
-        #expect(waiters.front === thread && waiters.submittersAtFront == 0)
-        commands.append(waiters.append(.medium, for: queue, by: 4))
-        waiters.submitters |= 4
-        #expect(waiters.front === thread && waiters.submittersAtFront == 6)
-        for command in commands + [thread] { waiters.remove(command) }
-    }
-
-    /// While no lane has a place in line, nobody is known to have a command in one.
-    @Test("When a lane has its place again, who has submitted its commands is known again")
-    func submittersAreKnownAgain() throws {
-        var waiters = WaiterQueue(policy: .impatient)
-        let command = waiters.append(.medium, for: DispatchQueue(label: "target"), by: 6)
-        let thread = PendingCommand(of: Parker())
-        waiters.append(thread)
-        let lane = try #require(waiters.choose().dispatch)
-        _ = waiters.choose()
-        #expect(waiters.front === thread)
-        waiters.submitters = 0
-        let arrives = waiters.arrive(lane, block: lane.blockNumber, on: 0)
-        #expect(arrives && waiters.front === command && waiters.submitters == 6)
-        for command in [command, thread] { waiters.remove(command) }
-    }
-
     @Test("A queue whose block came in vain is not taken for one that is in time, when the next one comes")
     func blockInVain() throws {
         var policy = HandoffPolicy()

@@ -26,6 +26,7 @@ extension Monitor {
         let thread = world.current
         thread.lastValue = value
         var sum: UInt64 = 0
+        noteOldest(of: value)
         for lane in lanes(of: value) {
             name(lane, of: value)
             if case .dispatched = lane.block,
@@ -65,6 +66,43 @@ extension Monitor {
         }
     }
 
+    /// Notes when the first command of each level came that waits.
+    private func noteOldest(of value: Int) {
+        var oldest = Array(repeating: UInt64.max, count: 6)
+        func note(_ command: PendingCommand) {
+            let level = Int(command.priority.level)
+            oldest[level] = unsafe min(oldest[level], command.arrival)
+        }
+        for lane in lanes(of: value) { lane.commands.forEach(note) }
+        unsafe watched[value].storage!.withUnsafeMutablePointerToElements { state in
+            unsafe CommandQueueState.waiters(state).pointee.threads.forEach(note)
+        }
+        watched[value].oldest = oldest
+    }
+
+    /// When the latest commands came that a thread has submitted, as far as that matters, in one number.
+    func latestArrivals(of thread: VirtualThread) -> UInt64 {
+        var sum: UInt64 = 0
+        for (place, arrival) in thread.latestArrivals where arrivalMatters(arrival, at: place) {
+            sum ^= mix(arrival, UInt64(value(ofLine: place.line)!) << 3 | place.level)
+        }
+        // It has given the lock back, and notes this next.
+        if let index = thread.notes.submitted, let pending = notes[index].pending { sum ^= unsafe mix(pending.arrival, 0) }
+        return sum
+    }
+
+    /// Whether what the submitter of a command may pass depends on when that came: something that waits came before it.
+    func arrivalMatters(_ arrival: UInt64, at place: Submitter.Place) -> Bool {
+        guard let value = value(ofLine: place.line) else { return false }
+        let oldest = watched[value].oldest
+        return !oldest.isEmpty && arrival >= oldest[Int(place.level)]
+    }
+
+    /// The value that has a line, if that lives.
+    func value(ofLine line: UInt) -> Int? {
+        watched.firstIndex { $0.line == line && $0.storage != nil }
+    }
+
     private func lanes(of value: Int) -> [Lane] {
         unsafe watched[value].storage!.withUnsafeMutablePointerToElements { unsafe $0.pointee.waiters.allLanes }
     }
@@ -75,7 +113,6 @@ extension Monitor {
             mix($0, UInt64(truncatingIfNeeded: $1))
         }
         var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), numbers))
-        sum = mix(sum, lane.submitters)
         switch lane.block {
         case .none: break
         case .dispatched(let time):
@@ -89,6 +126,8 @@ extension Monitor {
         }
         lane.commands.forEach { command in
             sum = mix(sum, mix(UInt64(index(of: command)), World.rounded(command.arrival)))
+            let place = Submitter.Place(line: watched[value].line, level: command.priority.level)
+            if arrivalMatters(command.predecessor, at: place) { sum = mix(sum, command.predecessor) }
         }
         return sum
     }

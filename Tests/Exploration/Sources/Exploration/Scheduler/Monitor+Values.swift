@@ -9,6 +9,10 @@ final class WatchedValue {
     private(set) weak var storage: CommandQueueStorage<Cell>?
     let word: UnsafeMutablePointer<AtomicWord.Storage>
     let lock: UnsafeMutablePointer<PlatformLock.Storage>
+    /// The address of its state, which is the identity of its line.
+    let line: UInt
+    /// When the first command of each level came to the line that waits there, when its lock was given back last.
+    var oldest: [UInt64] = []
     /// The latest lane of each target queue, and how many there were before.
     fileprivate var lanes: [UInt: (lane: Lane, age: UInt64)] = [:]
 
@@ -17,9 +21,10 @@ final class WatchedValue {
         unsafe word = storage.word(0).storage
         let lock = unsafe storage.withUnsafeMutablePointerToElements { unsafe CommandQueueState.lock($0) }
         unsafe self.lock = lock
+        line = unsafe storage.withUnsafeMutablePointerToElements { UInt(bitPattern: $0) }
         unsafe word.pointee.role = .turn
         unsafe storage.turns.bargingDeadline.storage.pointee.role = .deadline(lock)
-        unsafe storage.turns.submitters.storage.pointee.role = .guarded(lock)
+        unsafe storage.turns.frontArrival.storage.pointee.role = .guarded(lock)
     }
 }
 
@@ -60,6 +65,10 @@ extension Monitor {
                     unsafe state.pointee.waiters.allLanes.contains(where: { $0.granted > 0 && $0.grantLeft == 0 })
                 {
                     world.fail("the turn of value \(number) is free, and its line counts commands that have begun")
+                }
+                let arrival = unsafe state.pointee.waiters.summary(holder: turn.holder).arrival
+                if unsafe state.pointee.frontArrival.bits != arrival {
+                    world.fail("the front of value \(number) did not come when it is said to")
                 }
                 let deadline = unsafe (
                     word: state.pointee.bargingDeadline.bits, line: state.pointee.waiters.bargingDeadline.bits
@@ -137,7 +146,7 @@ extension Monitor {
             if waiters.count != 0 { return "\(waiters.count) commands wait" }
             if turn.waiting != 0 || turn.hasSuccessor { return "the word says \(turn.text)" }
             if !waiters.allLanes.isEmpty { return "a lane is left" }
-            if unsafe state.pointee.submitters.bits != 0 { return "somebody has commands in a lane" }
+            if unsafe state.pointee.frontArrival.bits != 0 { return "a lane is said to have commands" }
             return nil
         }
     }

@@ -117,6 +117,10 @@ extension Monitor {
             sum = mix(sum, mix(mix(notes.seenTime, notes.seenThreads), notes.seenOverdue & inLine))
             sum = mix(sum, notes.seenLate & inLine)
         }
+        for thread in world.threads {
+            let latest = latestArrivals(of: thread)
+            if latest != 0 { sum = mix(sum, mix(UInt64(thread.index), latest)) }
+        }
         return sum
     }
 }

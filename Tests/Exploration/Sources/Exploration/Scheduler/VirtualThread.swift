@@ -50,6 +50,9 @@ final class VirtualThread {
     /// What the monitor knows of it.
     var notes = Monitor.ThreadNotes()
 
+    /// When the latest commands came to their lines that it has submitted.
+    var latestArrivals: [Submitter.Place: UInt64] = [:]
+
     // What it does for a line: see `Monitor+Lines`.
     /// Of a worker: its block and the commands that ran in it, and how often it took the lock since the last.
     private var run: UInt64 = 0
@@ -82,6 +85,7 @@ extension VirtualThread {
         self.queue = queue
         self.body = body
         notes = Monitor.ThreadNotes()
+        latestArrivals.removeAll(keepingCapacity: true)
         isFinished = false
         blocks = []
         owed = []

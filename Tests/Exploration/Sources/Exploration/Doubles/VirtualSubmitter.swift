@@ -1,0 +1,28 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// The double of who submits commands: the virtual thread, which shares nothing with another. No other thread looks at
+/// what it has submitted, so there is no step in it.
+struct Submitter {
+    private let place: Place
+
+    init(of priority: CommandPriority, to line: UInt) {
+        place = Place(line: line, level: priority.level)
+    }
+
+    /// Where what is known of the latest command stands.
+    struct Place: Hashable {
+        let line: UInt
+        let level: UInt64
+    }
+
+    var latestArrival: UInt64 { world.current.latestArrivals[place] ?? 0 }
+
+    func submits(at arrival: UInt64) {
+        world.current.latestArrivals[place] = arrival
+    }
+
+    /// No scenario has real tasks.
+    static var taskIdentity: UInt64 { 0 }
+}
