@@ -63,7 +63,7 @@ extension TurnQueue {
             return true
         }
         guard isAccepted else { return .failure(submission?.ending ?? .commandQueueFull) }
-        submitter.submits(at: command.arrival)
+        unsafe submitter.submits(at: command.arrival)
         return .success(handle(of: command))
     }
 

@@ -62,6 +62,30 @@ struct BargingTests {
         #expect(answers.contains(.success(0)))
     }
 
+    /// What is known of several values stands in one place. The later commands for the others have earlier times: in a
+    /// backlog the clock is not asked.
+    @Test("What it has submitted to other values makes it forget none of its own")
+    func commandsForOtherValues() throws {
+        let answers = try inTime {
+            (0..<8).map { round in
+                let value = QueueSafeValue(value: 0, policy: Self.policy(barging: 600_000_000_000))
+                let others = (0..<64).map { _ in QueueSafeValue(value: 0) }
+                func submitToOthers() {
+                    for other in others { other.async(performIn: .utility).lowestPriority.set { $0 += 1 } }
+                }
+                for other in others { other.suspend() }
+                submitToOthers()
+                let front = Front(value, onThread: round)
+                defer { front.leave() }
+                let handle = value.async(performIn: front.queue).lowestPriority.set { $0 += 1 }
+                defer { handle.cancel() }
+                submitToOthers()
+                return value.wait(timeout: .seconds(0)).lowestPriority.get()
+            }
+        }
+        #expect(answers.allSatisfy { $0 == .failure(.timedOut) }, "\(answers)")
+    }
+
     /// The threads live on until all are through: a new thread may have the number of one that has ended.
     @Test("Nor do the commands of many others keep it from that, whatever their priorities")
     func commandsOfOthers() throws {
