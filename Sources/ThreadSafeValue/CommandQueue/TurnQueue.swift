@@ -328,9 +328,10 @@ extension TurnQueue {
 
     private var deadline: BargingDeadline { BargingDeadline(bits: bargingDeadline.load()) }
 
-    /// Whether a newcomer that barges past the front passes no command in a lane that it has submitted itself.
+    /// Whether the front came after all that a newcomer has submitted, so that it passes none of that if it barges.
     ///
-    /// - Parameter latest: When the latest that it has submitted, of the priority of the front, came to the line.
+    /// - Parameter latest: When the latest came that it has submitted, of the priority of the front.
+    /// - Returns: Whether that is so, or no lane has such a command.
     private func frontCame(after latest: @autoclosure () -> UInt64) -> Bool {
         let arrival = frontArrival.load()
         return arrival == 0 || arrival > latest()
@@ -338,7 +339,7 @@ extension TurnQueue {
 
     /// The calling thread or task, as who submits commands of a priority.
     func submitter(of priority: CommandPriority) -> Submitter {
-        Submitter(of: priority, to: unsafe UInt(bitPattern: state))
+        Submitter(level: priority.level, line: unsafe UInt(bitPattern: state))
     }
 
     /// Whether the command is part of an async body that has the turn: in its task, or in a closure that this awaits,

@@ -13,10 +13,10 @@ struct Submitter {
     private let task: AtomicWord?
 
     /// - Parameters:
-    ///   - priority: Of the commands.
+    ///   - level: That of the priority.
     ///   - line: The identity of the line.
-    init(of priority: CommandPriority, to line: UInt) {
-        let line = UInt64(line) | priority.level
+    init(level: UInt64, line: UInt) {
+        let line = UInt64(line) | level
         thread = Self.word(of: currentThreadIdentity(), line)
         let task = Self.taskIdentity
         self.task = task == 0 ? nil : Self.word(of: task, line)

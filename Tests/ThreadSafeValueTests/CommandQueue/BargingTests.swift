@@ -87,7 +87,7 @@ struct BargingTests {
     }
 
     /// The threads live on until all are through: a new thread may have the number of one that has ended.
-    @Test("Nor do the commands of many others keep it from that, whatever their priorities")
+    @Test("Nor do the commands of many others keep it from that")
     func commandsOfOthers() throws {
         let (submitters, newcomers) = (64, 8)
         let answers = try inTime {

@@ -21,8 +21,15 @@ struct SlowEqualsTests {
             waiters = WaiterQueue(policy: policy)
         }
 
-        /// - Parameter predecessor: The command that the same thread has submitted before, by its place.
-        mutating func append(_ priority: CommandPriority = .medium, isSlow: Bool = true, after predecessor: Int? = nil) {
+        /// - Parameters:
+        ///   - priority: How urgent it is.
+        ///   - isSlow: Whether its queue is known to be.
+        ///   - predecessor: The command that the same thread has submitted before, by its place.
+        mutating func append(
+            _ priority: CommandPriority = .medium,
+            isSlow: Bool = true,
+            after predecessor: Int? = nil
+        ) {
             let arrival = predecessor.map { commands[$0].arrival } ?? 0
             let command = waiters.append(priority, for: DispatchQueue(label: "\(commands.count)"), after: arrival)
             if isSlow { command.lane!.adapt(to: 250_000_000_000) }
@@ -203,8 +210,8 @@ struct SlowEqualsTests {
         let queue = DispatchQueue(label: "front")
         let fronts = (0..<2).map { _ in line.waiters.append(.medium, for: queue) }
         fronts[0].lane!.dispatch(at: now())
-        let command = line.waiters.append(.medium, for: DispatchQueue(label: "other"), after: fronts[predecessor].arrival)
-        line.commands.append(command)
+        let other = DispatchQueue(label: "other")
+        line.commands.append(line.waiters.append(.medium, for: other, after: fronts[predecessor].arrival))
         line.letBlocksBeLate()
         #expect(line.next(forBlockOf: 0) == nil)
         for front in fronts { line.waiters.remove(front) }

@@ -7,8 +7,8 @@
 struct Submitter {
     private let place: Place
 
-    init(of priority: CommandPriority, to line: UInt) {
-        place = Place(line: line, level: priority.level)
+    init(level: UInt64, line: UInt) {
+        place = Place(line: line, level: level)
     }
 
     /// Where what is known of the latest command stands.

@@ -87,8 +87,8 @@ extension Monitor {
             sum ^= mix(arrival, UInt64(value(ofLine: place.line)!) << 3 | place.level)
         }
         // It has given the lock back, and notes this next.
-        if let index = thread.notes.submitted, let pending = notes[index].pending { sum ^= unsafe mix(pending.arrival, 0) }
-        return sum
+        guard let index = thread.notes.submitted, let pending = notes[index].pending else { return sum }
+        return unsafe sum ^ mix(pending.arrival, 0)
     }
 
     /// Whether what the submitter of a command may pass depends on when that came: something that waits came before it.
