@@ -35,9 +35,11 @@ package final class PendingCommand: @unchecked Sendable {
     /// Where the thread of a `wait` command sleeps, which runs the command itself; `nil` for one of a target queue.
     package let parker: Parker?
 
-    /// The lane of the target queue, which the line keeps as long as the command is in it; for a thread the lane whose
-    /// block it runs, changed by that thread alone, while it is in no line.
+    /// The lane of the target queue, which the line keeps as long as the command is in it; `nil` for a thread.
     @exclusivity(unchecked) private var laneLink: Unmanaged<Lane>?
+
+    /// The lane whose block the thread runs; changed by that thread alone, while it is in no line.
+    @exclusivity(unchecked) private var blockLink: Unmanaged<Lane>?
 
     /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
     ///
@@ -56,6 +58,7 @@ package final class PendingCommand: @unchecked Sendable {
         parker = thread
         isAsync = false
         unsafe laneLink = nil
+        unsafe blockLink = nil
         unsafe work = nil
     }
 
@@ -77,6 +80,7 @@ package final class PendingCommand: @unchecked Sendable {
         parker = nil
         self.isAsync = isAsync
         unsafe laneLink = nil
+        unsafe blockLink = nil
         unsafe self.work = work
     }
 }
@@ -110,15 +114,10 @@ extension PendingCommand {
 
     package var priority: CommandPriority { unsafe urgency }
 
-    /// The line takes the command of a thread in.
-    func append(at time: UInt64) {
+    /// The line takes the command in.
+    func append(to lane: Lane? = nil, at time: UInt64) {
+        unsafe laneLink = lane.map { unsafe .passUnretained($0) }
         unsafe arrival = time
-    }
-
-    /// A lane takes the command in.
-    func append(to lane: Lane, at time: UInt64) {
-        unsafe laneLink = .passUnretained(lane)
-        append(at: time)
     }
 
     /// A thread is about to wait.
@@ -140,13 +139,12 @@ extension PendingCommand {
         unsafe spinning = false
     }
 
-    /// The lane of a command for a target queue, once that is in one.
-    package var lane: Lane? { parker == nil ? unsafe laneLink?.takeUnretainedValue() : nil }
+    package var lane: Lane? { unsafe laneLink?.takeUnretainedValue() }
 
     /// The lane whose block the thread of a `wait` command runs.
     package var block: Lane? {
-        get { parker == nil ? nil : unsafe laneLink?.takeUnretainedValue() }
-        set { unsafe laneLink = newValue.map { unsafe .passUnretained($0) } }
+        get { unsafe blockLink?.takeUnretainedValue() }
+        set { unsafe blockLink = newValue.map { unsafe .passUnretained($0) } }
     }
 
     /// The thread of a `wait` command, as the holder of a turn.
@@ -154,14 +152,11 @@ extension PendingCommand {
 
     /// The lane or the thread that takes the turn for the command, as a number.
     var successorIdentity: UInt {
-        let thread = unsafe Unmanaged.passUnretained(self).toOpaque()
-        return unsafe UInt(bitPattern: parker == nil ? laneLink!.toOpaque() : thread)
+        unsafe UInt(bitPattern: laneLink?.toOpaque() ?? Unmanaged.passUnretained(self).toOpaque())
     }
 
     // Without counting references.
-    func runs(in lane: Lane) -> Bool {
-        unsafe parker == nil && laneLink?.toOpaque() == Unmanaged.passUnretained(lane).toOpaque()
-    }
+    func runs(in lane: Lane) -> Bool { unsafe laneLink?.toOpaque() == Unmanaged.passUnretained(lane).toOpaque() }
 
     /// The command begins, or never will. Only a command that waits does.
     func leave(_ state: State) {
