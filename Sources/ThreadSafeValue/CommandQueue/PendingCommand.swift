@@ -190,10 +190,6 @@ extension PendingCommand {
     /// Whether this command, which comes after `other`, goes behind it.
     func isBehind(_ other: Link) -> Bool { unsafe other._withUnsafeGuaranteedRef { $0.priority >= priority } }
 
-    /// Whether this command passes none that the same thread or task submitted before it, if it goes before an equal and
-    /// all behind that.
-    func mayPass(_ other: PendingCommand) -> Bool { unsafe predecessor < other.arrival }
-
     /// Whether this command goes before `other`.
     func precedes(_ other: PendingCommand) -> Bool {
         priority == other.priority ? unsafe arrival < other.arrival : priority > other.priority

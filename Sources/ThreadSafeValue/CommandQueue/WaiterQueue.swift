@@ -134,7 +134,7 @@ extension WaiterQueue {
         if let thread = threads.first, thread.precedes(first) { return nil }
         let time = now()
         let mayPass = lanes.allBefore(lane, atMost: policy.batch) { other in
-            other.mayBePassed(at: time, policy) && first.mayPass(other.first!)
+            other.mayBePassed(at: time, policy) && unsafe first.predecessor < other.first!.arrival
         }
         return mayPass ? first : nil
     }
