@@ -64,6 +64,9 @@ package final class Lane: @unchecked Sendable {
     /// How many commands were granted.
     private(set) var granted = 0
 
+    /// Whose commands these are, and who submitted others since the lane was empty: see `Submitter`.
+    private(set) var submitters: UInt64 = 0
+
     /// Whether any command since the lane was empty needs a task.
     private(set) var isAsync = false
 
@@ -426,7 +429,8 @@ extension Lane {
         return commands
     }
 
-    func append(_ command: PendingCommand) {
+    func append(_ command: PendingCommand, by submitters: UInt64) {
+        self.submitters = isEmpty ? submitters : self.submitters | submitters
         isAsync = command.isAsync || isAsync && !isEmpty
         unsafe commands.append(command)
     }

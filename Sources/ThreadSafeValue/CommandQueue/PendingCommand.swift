@@ -26,11 +26,7 @@ package final class PendingCommand: @unchecked Sendable {
     let isAsync: Bool
 
     /// When it was appended to the line, in nanoseconds of `now()`, no two at the same time: decides among equals.
-    @exclusivity(unchecked) package private(set) var arrival: UInt64 = 0
-
-    /// When the latest command of the same priority came to the line that the same thread or task has submitted before:
-    /// see `Submitter`. 0 if there is none.
-    let predecessor: UInt64
+    @exclusivity(unchecked) private(set) var arrival: UInt64 = 0
 
     /// Where the thread of a `wait` command sleeps, which runs the command itself; `nil` for one of a target queue.
     package let parker: Parker?
@@ -54,7 +50,6 @@ package final class PendingCommand: @unchecked Sendable {
     /// The command of a thread.
     package init(of thread: Parker) {
         unsafe urgency = .lowest
-        predecessor = 0
         parker = thread
         isAsync = false
         unsafe laneLink = nil
@@ -66,17 +61,10 @@ package final class PendingCommand: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - priority: How early it gets its turn.
-    ///   - predecessor: When the latest that the same thread or task has submitted came to the line.
     ///   - isAsync: Whether it needs a task.
     ///   - work: What the lane runs.
-    package init(
-        _ priority: CommandPriority,
-        after predecessor: UInt64 = 0,
-        isAsync: Bool = false,
-        work: consuming @escaping Work
-    ) {
+    package init(_ priority: CommandPriority, isAsync: Bool = false, work: consuming @escaping Work) {
         unsafe urgency = priority
-        self.predecessor = predecessor
         parker = nil
         self.isAsync = isAsync
         unsafe laneLink = nil

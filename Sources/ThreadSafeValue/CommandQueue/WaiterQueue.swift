@@ -134,7 +134,7 @@ extension WaiterQueue {
         if let thread = threads.first, thread.precedes(first) { return nil }
         let time = now()
         let mayPass = lanes.allBefore(lane, atMost: policy.batch) { other in
-            other.mayBePassed(at: time, policy) && unsafe first.predecessor < other.first!.arrival
+            other.mayBePassed(at: time, policy) && !Submitter.mayShare(other.submitters, lane.submitters)
         }
         return mayPass ? first : nil
     }
@@ -242,23 +242,23 @@ extension WaiterQueue {
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
     ///
     /// A grant stays, if the command is behind what was granted.
-    package mutating func append(_ command: PendingCommand, for target: DispatchQueue) {
+    package mutating func append(_ command: PendingCommand, for target: DispatchQueue, by submitters: UInt64 = 0) {
         if latestIdentity != target.identity { findLane(for: target) }
         // Without counting references.
-        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0) }
+        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0, by: submitters) }
     }
 
     /// Puts the command of a task in line, with a lane of its own.
-    mutating func append(_ command: PendingCommand, with lane: Lane) {
+    mutating func append(_ command: PendingCommand, with lane: Lane, by submitters: UInt64) {
         lanesByTarget[lane.identity] = lane
-        append(command, to: lane)
+        append(command, to: lane, by: submitters)
     }
 
-    private mutating func append(_ command: PendingCommand, to lane: Lane) {
+    private mutating func append(_ command: PendingCommand, to lane: Lane, by submitters: UInt64) {
         if let grantee, unsafe grantee !== lane || !command.isBehind(lane.firstLink!) { revokeGrant() }
         // In a backlog the clock is not asked: an older arrival only ends barging earlier.
         command.append(to: lane, at: nextArrival(lane.isEmpty ? now() : 0))
-        lane.append(command)
+        lane.append(command, by: submitters)
         laneCommandCount += 1
         updatePlace(of: lane)
     }

@@ -2,24 +2,29 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Who submits commands of one priority to one line: the calling thread, and in a task that as well. Nobody passes what
-/// it has submitted itself, so the latest of it is known, by its arrival.
+/// Who submits commands of one priority to one line: the calling thread, and in a task that as well. No command passes
+/// one that was submitted before it by the same thread or task.
 ///
-/// The arrivals stand in one table for all lines. Each thread or task has a cache line of it, so that threads that
+/// A newcomer knows the latest that it has submitted, by its arrival. The arrivals stand in one table for all lines. Each thread or task has a cache line of it, so that threads that
 /// submit to different values seldom write to the same, and in that a word for the priority and the line. Who shares a
 /// word with another finds the latest of both, and at worst stands in line where it might have barged.
 struct Submitter {
     private let thread: AtomicWord
     private let task: AtomicWord?
 
+    /// Two bits for the thread and two for the task, one in each half: of all who have commands in a lane, these are
+    /// known. One pair in a thousand counts as one.
+    let bits: UInt64
+
     /// - Parameters:
     ///   - level: That of the priority.
     ///   - line: The identity of the line.
     init(level: UInt64, line: UInt) {
         let line = UInt64(line) | level
-        thread = Self.word(of: currentThreadIdentity(), line)
-        let task = Self.taskIdentity
+        let (thread, task) = (currentThreadIdentity(), Self.taskIdentity)
+        self.thread = Self.word(of: thread, line)
         self.task = task == 0 ? nil : Self.word(of: task, line)
+        bits = Self.bits(of: thread) | (task == 0 ? 0 : Self.bits(of: task))
     }
 }
 
@@ -40,6 +45,19 @@ extension Submitter {
             // Faster than to bind it, as mostly there is none.
             unsafe task.map { unsafe TaskBody.current?.submitter ?? UInt64(truncatingIfNeeded: $0.hashValue) }
         } ?? AwaitedClosure.current?.submitter ?? 0
+    }
+}
+
+extension Submitter {
+    /// Whether anybody may be in both.
+    static func mayShare(_ bits: UInt64, _ others: UInt64) -> Bool {
+        let shared = bits & others
+        return shared >> 32 != 0 && UInt32(truncatingIfNeeded: shared) != 0
+    }
+
+    private static func bits(of submitter: UInt64) -> UInt64 {
+        let number = mixed(submitter)
+        return 1 << (32 + (number >> 59)) | 1 << (number >> 54 & 31)
     }
 }
 

@@ -176,10 +176,10 @@ extension WaiterQueue {
     mutating func append(
         _ priority: CommandPriority,
         for target: DispatchQueue,
-        after predecessor: UInt64 = 0
+        by submitters: UInt64 = 0
     ) -> PendingCommand {
-        let command = PendingCommand(priority, after: predecessor) { _ in .complete(isChange: false, tell: nil) }
-        append(command, for: target)
+        let command = PendingCommand(priority) { _ in .complete(isChange: false, tell: nil) }
+        append(command, for: target, by: submitters)
         return command
     }
 

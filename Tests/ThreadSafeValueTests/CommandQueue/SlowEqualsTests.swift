@@ -21,17 +21,8 @@ struct SlowEqualsTests {
             waiters = WaiterQueue(policy: policy)
         }
 
-        /// - Parameters:
-        ///   - priority: How urgent it is.
-        ///   - isSlow: Whether its queue is known to be.
-        ///   - predecessor: The command that the same thread has submitted before, by its place.
-        mutating func append(
-            _ priority: CommandPriority = .medium,
-            isSlow: Bool = true,
-            after predecessor: Int? = nil
-        ) {
-            let arrival = predecessor.map { commands[$0].arrival } ?? 0
-            let command = waiters.append(priority, for: DispatchQueue(label: "\(commands.count)"), after: arrival)
+        mutating func append(_ priority: CommandPriority = .medium, isSlow: Bool = true, by submitter: UInt64 = 0) {
+            let command = waiters.append(priority, for: DispatchQueue(label: "\(commands.count)"), by: submitter.bits)
             if isSlow { command.lane!.adapt(to: 250_000_000_000) }
             commands.append(command)
         }
@@ -118,7 +109,7 @@ struct SlowEqualsTests {
     @Test("A block of another slow queue begins its command, also behind a third whose block is late too")
     func passes() {
         var line = Line()
-        for _ in 0..<3 { line.append() }
+        for submitter in 0..<3 { line.append(by: 1 << UInt64(submitter)) }
         line.waitsForFront()
         line.choose()
         line.letBlocksBeLate()
@@ -146,18 +137,18 @@ struct SlowEqualsTests {
     @Test("It does not if something else is before it", arguments: Obstacle.allCases)
     func doesNotPass(obstacle: Obstacle) {
         var line = Line(keeping: obstacle == .theFrontIsInTime ? 100_000_000_000 : 1_000)
-        line.append(obstacle == .theFrontIsMoreUrgent ? .high : .medium)
-        if obstacle == .itsOwnSubmitterHasTheThird || obstacle == .theThirdIsInTime { line.append() }
+        line.append(obstacle == .theFrontIsMoreUrgent ? .high : .medium, by: 1)
+        if obstacle == .itsOwnSubmitterHasTheThird || obstacle == .theThirdIsInTime { line.append(by: 2) }
         let thread = PendingCommand(of: Parker())
         thread.reuse(for: .medium)
         if obstacle == .aThreadIsBefore { line.waiters.append(thread) }
-        let predecessor: Int? =
+        let submitter: UInt64 =
             switch obstacle {
-            case .itsOwnSubmitterHasTheFront: 0
-            case .itsOwnSubmitterHasTheThird: 1
-            default: nil
+            case .itsOwnSubmitterHasTheFront: 0b101
+            case .itsOwnSubmitterHasTheThird: 0b110
+            default: 0b100
             }
-        line.append(after: predecessor)
+        line.append(by: submitter)
         if obstacle != .theFrontHasNoBlock {
             line.waitsForFront(comesInVain: obstacle == .theFrontCameInVainTwice ? 2 : 0)
         }
@@ -204,34 +195,51 @@ struct SlowEqualsTests {
         line.end()
     }
 
-    @Test("Its own submitter has a command there, before or behind one of somebody else", arguments: [0, 1])
-    func severalSubmitters(predecessor: Int) {
+    @Test("Who has a command in a queue is an obstacle, also if others have some there too", arguments: [1, 2])
+    func severalSubmitters(submitter: UInt64) {
         var line = Line()
         let queue = DispatchQueue(label: "front")
-        let fronts = (0..<2).map { _ in line.waiters.append(.medium, for: queue) }
+        let fronts = [UInt64(1), 2].map { line.waiters.append(.medium, for: queue, by: $0.bits) }
         fronts[0].lane!.dispatch(at: now())
-        let other = DispatchQueue(label: "other")
-        line.commands.append(line.waiters.append(.medium, for: other, after: fronts[predecessor].arrival))
+        line.append(by: submitter)
         line.letBlocksBeLate()
         #expect(line.next(forBlockOf: 0) == nil)
         for front in fronts { line.waiters.remove(front) }
         line.end()
     }
 
-    @Test("Who has no command in a queue any more is no obstacle, though others have some there")
+    @Test("Who shares one bit of two is no obstacle", arguments: [1 << 32 | 2, 2 << 32 | 1] as [UInt64])
+    func halfTheBits(submitter: UInt64) {
+        var line = Line()
+        line.append(by: 1)
+        let command = line.waiters.append(.medium, for: DispatchQueue(label: "other"), by: submitter)
+        command.lane!.adapt(to: 250_000_000_000)
+        line.waitsForFront()
+        #expect(line.waiters.next(for: command.lane!) === command)
+        line.waiters.remove(command)
+        line.end()
+    }
+
+    /// The submitter of a command is forgotten when the lane is empty.
+    @Test("Who has no command in a queue any more is no obstacle")
     func formerSubmitter() {
         var line = Line()
         let queue = DispatchQueue(label: "front")
-        let former = line.waiters.append(.medium, for: queue)
+        let former = line.waiters.append(.medium, for: queue, by: UInt64(2).bits)
         let lane = former.lane!
         lane.dispatch(at: now())
-        let front = line.waiters.append(.medium, for: queue)
         line.waiters.remove(former)
-        #expect(line.waiters.front === front)
-        line.commands.append(line.waiters.append(.medium, for: DispatchQueue(label: "other"), after: former.arrival))
+        let front = line.waiters.append(.medium, for: queue, by: UInt64(1).bits)
+        #expect(front.lane === lane)
+        line.append(by: 2)
         line.letBlocksBeLate()
         #expect(line.next(forBlockOf: 0) === line.commands[0])
         line.waiters.remove(front)
         line.end()
     }
+}
+
+extension UInt64 {
+    /// The bits of submitters, given one for each: see `Submitter`.
+    fileprivate var bits: UInt64 { self << 32 | self }
 }

@@ -3,7 +3,7 @@
 //
 
 /// The double of who submits commands: the virtual thread, which shares nothing with another. No other thread looks at
-/// what it has submitted, so there is no step in it.
+/// when it has submitted, so there is no step in it.
 struct Submitter {
     private let place: Place
 
@@ -18,6 +18,11 @@ struct Submitter {
     }
 
     var latestArrival: UInt64 { world.current.latestArrivals[place] ?? 0 }
+
+    /// One for the thread.
+    var bits: UInt64 { 1 << UInt64(world.current.index) }
+
+    static func mayShare(_ bits: UInt64, _ others: UInt64) -> Bool { bits & others != 0 }
 
     func submits(at arrival: UInt64) {
         world.current.latestArrivals[place] = arrival

@@ -113,6 +113,7 @@ extension Monitor {
             mix($0, UInt64(truncatingIfNeeded: $1))
         }
         var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), numbers))
+        sum = mix(sum, lane.submitters)
         switch lane.block {
         case .none: break
         case .dispatched(let time):
@@ -126,8 +127,6 @@ extension Monitor {
         }
         lane.commands.forEach { command in
             sum = mix(sum, mix(UInt64(index(of: command)), World.rounded(command.arrival)))
-            let place = Submitter.Place(line: watched[value].line, level: command.priority.level)
-            if arrivalMatters(command.predecessor, at: place) { sum = mix(sum, command.predecessor) }
         }
         return sum
     }
