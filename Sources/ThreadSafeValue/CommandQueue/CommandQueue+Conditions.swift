@@ -23,22 +23,42 @@ extension CommandQueue {
         when isMet: (Value) -> Bool,
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
-        if let failure = waitForTurn(priority, timeout, when: isMet) { return .failure(failure) }
-        return runAndGiveTurnBack(of: TurnWord.currentThread, isChange: true, body)
+        let thread = TurnWord.currentThread
+        let hasTurn = word.exchangeAcquiring(TurnWord.idle, for: thread)
+        // Mostly it is met at once, and then nothing of what a wait needs is made.
+        if unsafe !hasTurn || !isMet(value.pointee),
+            let failure = waitForTurn(priority, timeout, when: isMet, afterVainTest: hasTurn)
+        {
+            return .failure(failure)
+        }
+        return runAndGiveTurnBack(of: thread, isChange: true, body)
     }
 
+    /// Takes the turn when the value meets a condition.
+    ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn, each time that it stands in line.
+    ///   - timeout: For how long it may wait in all, in nanoseconds.
+    ///   - isMet: Whether this is the value to wait for.
+    ///   - afterVainTest: Whether the calling thread has the turn, and the condition is not met.
+    /// - Returns: `nil` with the turn, or why there was none.
     @usableFromInline
     func waitForTurn(
         _ priority: CommandPriority,
         _ timeout: UInt64,
-        when isMet: (Value) -> Bool
+        when isMet: (Value) -> Bool,
+        afterVainTest: Bool
     ) -> QueueSafeValueError? {
         let deadline = Deadline(after: timeout)
         var observer: ChangeObserver?
         defer { if let observer { listeners.remove(observer) } }
+        var wasTested = afterVainTest
         while true {
-            if let failure = waitForTurn(priority, until: deadline) { return failure }
-            if unsafe isMet(value.pointee) { return nil }
+            if !wasTested {
+                if let failure = waitForTurn(priority, until: deadline) { return failure }
+                if unsafe isMet(value.pointee) { return nil }
+            }
+            wasTested = false
             let waiting = observer ?? ChangeObserver(ThreadWaiter.current.parker)
             observer = waiting
             listeners.observe(waiting)
@@ -51,15 +71,49 @@ extension CommandQueue {
 
 extension CommandQueue where Value: Sendable {
     /// The same for a task, which is suspended meanwhile.
-    @usableFromInline
+    @inlinable
     nonisolated(nonsending) func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         when isMet: @escaping @Sendable (Value) -> Bool,
         _ body: @escaping @Sendable (inout Value) throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
+        // Before, so that it takes no turn from anybody.
+        if Task.isCancelled { return .failure(.cancelled) }
+        let thread = TurnWord.currentThread
+        var observer: ChangeObserver?
+        if word.exchangeAcquiring(TurnWord.idle, for: thread) {
+            // And with the turn: who had it before may have cancelled the task.
+            let isCancelled = Task.isCancelled
+            if unsafe !isCancelled && isMet(value.pointee) {
+                return runAndGiveTurnBack(of: thread, isChange: true, body)
+            }
+            if !isCancelled { observer = observeChanges() }
+            giveTurnBack(of: thread, afterChange: false)
+            if isCancelled { return .failure(.cancelled) }
+        }
+        return await performAwaitedSlowly(priority, timeout, after: observer, when: isMet, body)
+    }
+
+    /// A task waits for the next change, from now on, as the condition is not met. Only with the turn.
+    @usableFromInline
+    func observeChanges() -> ChangeObserver {
+        let observer = ChangeObserver(nil)
+        listeners.observe(observer)
+        return observer
+    }
+
+    // With `known`, a test was in vain, and that waits for the next change already.
+    @usableFromInline
+    nonisolated(nonsending) func performAwaitedSlowly<Success: Sendable>(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        after known: ChangeObserver?,
+        when isMet: @escaping @Sendable (Value) -> Bool,
+        _ body: @escaping @Sendable (inout Value) throws -> Success
+    ) async -> Result<Success, QueueSafeValueError> {
         let deadline = Deadline(after: timeout)
-        let (listeners, observer) = (listeners, ChangeObserver(nil))
+        let (listeners, observer) = (listeners, known ?? ChangeObserver(nil))
         let timer =
             deadline.isTime ? TimerThreads.timeouts.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil
         defer {
@@ -67,21 +121,25 @@ extension CommandQueue where Value: Sendable {
             if let timer { TimerThreads.timeouts.remove(timer) }
         }
         // It was accepted then, for as long as it waits.
-        var wasTested = false
+        var wasTested = known != nil
+        var isObserving = wasTested
         while true {
-            let attempt = await performAwaited(priority, until: deadline, evenIfFull: wasTested) {
-                turn -> (Result<Success?, QueueSafeValueError>, isChange: Bool) in
-                guard unsafe isMet(turn.value.pointee) else {
-                    listeners.observe(observer)
-                    return (.success(nil), isChange: false)
+            if !isObserving {
+                let attempt = await performAwaited(priority, until: deadline, evenIfFull: wasTested) {
+                    turn -> (Result<Success?, QueueSafeValueError>, isChange: Bool) in
+                    guard unsafe isMet(turn.value.pointee) else {
+                        listeners.observe(observer)
+                        return (.success(nil), isChange: false)
+                    }
+                    return (turn.run(body).map(Optional.some), isChange: true)
                 }
-                return (turn.run(body).map(Optional.some), isChange: true)
+                switch attempt {
+                case .success(let success?): return .success(success)
+                case .failure(let failure): return .failure(failure)
+                case .success(nil): wasTested = true
+                }
             }
-            switch attempt {
-            case .success(let success?): return .success(success)
-            case .failure(let failure): return .failure(failure)
-            case .success(nil): wasTested = true
-            }
+            isObserving = false
             if deadline.hasPassed { return .failure(.timedOut) }
             await withTaskCancellationHandler {
                 await listeners.wait(observer)

@@ -27,6 +27,9 @@ extension TurnQueue {
     /// The storage, which holds the state.
     var owner: any AnyCommandQueue { unsafe state.pointer(to: \.owner).unsafelyUnwrapped.pointee.queue }
 
+    /// What tells it from other queues, and stands for the order in which several turns are taken.
+    var identity: UInt { unsafe UInt(bitPattern: state) }
+
     var word: AtomicWord { unsafe CommandQueueState.word(0, of: state) }
 
     var bargingDeadline: AtomicWord { unsafe CommandQueueState.word(1, of: state) }
@@ -339,7 +342,7 @@ extension TurnQueue {
 
     /// The calling thread or task, as who submits commands of a priority.
     func submitter(of priority: CommandPriority) -> Submitter {
-        Submitter(level: priority.level, line: unsafe UInt(bitPattern: state))
+        Submitter(level: priority.level, line: identity)
     }
 
     /// Whether the command is part of an async body that has the turn: in its task, or in a closure that this awaits,

@@ -161,7 +161,8 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
     _ values: [Protected<Value>],
     body: (inout [Value]) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    let ordered = values.map(\.storage).sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
+    // A closure, as a generic key path is made anew for each call.
+    let ordered = values.map { $0.storage }.sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
     for (lower, upper) in zip(ordered, ordered.dropFirst()) where lower === upper { failNamedTwice() }
     for storage in ordered { storage.lock() }
     return try scope { () throws(Failure) in
@@ -171,7 +172,8 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
         for value in values { unsafe moved.append(value.place.move()) }
         defer {
             if moved.count != values.count { failCountChanged() }
-            for (value, new) in zip(values, moved) { unsafe value.place.initialize(to: new) }
+            // Not in pairs: a large value would go over the stack.
+            for index in values.indices { unsafe values[index].place.initialize(to: moved[index]) }
         }
         return try body(&moved)
     } end: {

@@ -15,5 +15,6 @@ public protocol QueueSafeContainer<Value> {
 }
 
 extension QueueSafeContainer {
+    @inlinable
     var queue: CommandQueue<Value> { queueSafeValue.queue }
 }

@@ -26,6 +26,7 @@ public import Dispatch
 ///     all are free now.
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
+@inlinable
 @discardableResult
 public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Answer>(
     _ first: First,
@@ -36,8 +37,10 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
 ) -> Result<Answer, QueueSafeValueError> {
     // Each is asked once: a container of one's own may answer with another value each time.
     let (first, second) = (first.queue, second.queue)
-    return withTurns(of: [first.storage, second.storage], priority, timeout) {
-        try unsafe body(&first.value.pointee, &second.value.pointee)
+    return withExtendedLifetime((first, second)) {
+        withTurns(of: [first.storage.turns, second.storage.turns], priority, timeout) {
+            try unsafe body(&first.value.pointee, &second.value.pointee)
+        }
     }
 }
 
@@ -53,6 +56,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
 ///   - timeout: For how long it may wait for all turns.
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
+@inlinable
 @discardableResult
 public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Third: QueueSafeContainer, Answer>(
     _ first: First,
@@ -63,8 +67,10 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
     body: (inout First.Value, inout Second.Value, inout Third.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
     let (first, second, third) = (first.queue, second.queue, third.queue)
-    return withTurns(of: [first.storage, second.storage, third.storage], priority, timeout) {
-        try unsafe body(&first.value.pointee, &second.value.pointee, &third.value.pointee)
+    return withExtendedLifetime((first, second, third)) {
+        withTurns(of: [first.storage.turns, second.storage.turns, third.storage.turns], priority, timeout) {
+            try unsafe body(&first.value.pointee, &second.value.pointee, &third.value.pointee)
+        }
     }
 }
 
@@ -81,6 +87,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 ///   - timeout: For how long it may wait for all turns.
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
+@inlinable
 @discardableResult
 public func withLocked<Container: QueueSafeContainer, Answer>(
     _ values: [Container],
@@ -88,34 +95,33 @@ public func withLocked<Container: QueueSafeContainer, Answer>(
     timeout: DispatchTimeInterval = .never,
     body: (inout [Container.Value]) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    let queues = values.map(\.queue)
-    return withTurns(of: queues.map(\.storage), priority, timeout) {
-        // Moved out and in again, the values are not copied, so that a collection is changed in place.
-        var moved = [Container.Value]()
-        moved.reserveCapacity(queues.count)
-        for queue in queues { unsafe moved.append(queue.value.move()) }
-        defer {
-            if moved.count != queues.count { failCountChanged() }
-            for (queue, new) in zip(queues, moved) { unsafe queue.value.initialize(to: new) }
+    // Closures, as a generic key path is made anew for each call.
+    let queues = values.map { $0.queue }
+    return withExtendedLifetime(queues) {
+        withTurns(of: queues.map { $0.storage.turns }, priority, timeout) {
+            // Moved out and in again, the values are not copied, so that a collection is changed in place.
+            var moved = [Container.Value]()
+            moved.reserveCapacity(queues.count)
+            for queue in queues { unsafe moved.append(queue.value.move()) }
+            defer {
+                if moved.count != queues.count { failCountChanged() }
+                // Not in pairs: a large value would go over the stack.
+                for index in queues.indices { unsafe queues[index].value.initialize(to: moved[index]) }
+            }
+            return try body(&moved)
         }
-        return try body(&moved)
     }
 }
 
-/// Takes the turns of several queues in the one order, runs `body` and gives them back.
-private func withTurns<Answer>(
-    of queues: [any AnyCommandQueue],
+/// Takes the turns of several queues in the one order, runs `body` and gives them back. Keep the queues meanwhile.
+@inlinable
+func withTurns<Answer>(
+    of queues: [TurnQueue],
     _ priority: CommandPriority,
     _ timeout: DispatchTimeInterval,
     _ body: () throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    let deadline = Deadline(after: timeout)
-    let ordered = queues.sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
-    for (index, queue) in ordered.enumerated() {
-        guard let failure = queue.turns.waitForTurn(priority, until: deadline) else { continue }
-        for taken in ordered[..<index] { taken.turns.giveTurnBack(afterChange: false) }
-        return .failure(failure)
-    }
+    if let failure = takeTurns(of: queues, priority, until: Deadline(after: timeout)) { return .failure(failure) }
     return scope {
         do {
             return .success(try body())
@@ -123,8 +129,31 @@ private func withTurns<Answer>(
             return .failure(.unexpected(error: error))
         }
     } end: {
-        // Listeners are told without any of the turns.
-        let deliveries = ordered.map { $0.turns.giveTurnBackToTell(afterChange: true) }
-        for delivery in deliveries { delivery?.deliver() }
+        giveTurnsBack(of: queues)
     }
+}
+
+/// Takes all turns, or none.
+///
+/// - Returns: `nil` with the turns, or why one was not to be had.
+@usableFromInline
+func takeTurns(
+    of queues: [TurnQueue],
+    _ priority: CommandPriority,
+    until deadline: Deadline
+) -> QueueSafeValueError? {
+    let ordered = queues.sorted { $0.identity < $1.identity }
+    for (index, queue) in ordered.enumerated() {
+        guard let failure = queue.waitForTurn(priority, until: deadline) else { continue }
+        for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false) }
+        return failure
+    }
+    return nil
+}
+
+@usableFromInline
+func giveTurnsBack(of queues: [TurnQueue]) {
+    // Listeners are told without any of the turns.
+    let deliveries = queues.compactMap { $0.giveTurnBackToTell(afterChange: true) }
+    for delivery in deliveries { delivery.deliver() }
 }

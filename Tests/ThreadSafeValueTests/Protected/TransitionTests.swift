@@ -29,6 +29,16 @@ struct TransitionTests {
         #expect(job.name == "job")
     }
 
+    @Test("A state with an observer of its own is set by a step that is allowed, and by no other")
+    func observedSteps() {
+        let job = Protected(CountedJob())
+        #expect(!job.attemptToTransition(\.download, to: .finished))
+        #expect(job.steps == 0)
+        #expect(job.attemptToTransition(\.download, to: .running))
+        #expect(job.steps == 1)
+        #expect(job.download == .running)
+    }
+
     @Test("Of many threads that attempt the same step exactly one succeeds")
     func race() {
         for _ in 0..<200 {
@@ -107,6 +117,14 @@ private enum Download: Transitionable {
 private struct Job: Sendable {
     var name = "job"
     var download = Download.waiting
+}
+
+private struct CountedJob: Sendable {
+    private(set) var steps = 0
+
+    var download = Download.waiting {
+        didSet { steps += 1 }
+    }
 }
 
 private struct Version: Transitionable {
