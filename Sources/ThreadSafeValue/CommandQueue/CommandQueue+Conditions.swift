@@ -23,11 +23,12 @@ extension CommandQueue {
         when isMet: (Value) -> Bool,
         _ body: (inout Value) throws -> Success
     ) -> Result<Success, QueueSafeValueError> {
-        let thread = TurnWord.currentThread
+        // Before the first test, which may take long.
+        let (thread, deadline) = (TurnWord.currentThread, Deadline(after: timeout))
         let hasTurn = word.exchangeAcquiring(TurnWord.idle, for: thread)
         // Mostly it is met at once, and then nothing of what a wait needs is made.
         if unsafe !hasTurn || !isMet(value.pointee),
-            let failure = waitForTurn(priority, timeout, when: isMet, afterVainTest: hasTurn)
+            let failure = waitForTurn(priority, until: deadline, when: isMet, afterVainTest: hasTurn)
         {
             return .failure(failure)
         }
@@ -38,18 +39,17 @@ extension CommandQueue {
     ///
     /// - Parameters:
     ///   - priority: How early it gets its turn, each time that it stands in line.
-    ///   - timeout: For how long it may wait in all, in nanoseconds.
+    ///   - deadline: Until when it may wait in all.
     ///   - isMet: Whether this is the value to wait for.
     ///   - afterVainTest: Whether the calling thread has the turn, and the condition is not met.
     /// - Returns: `nil` with the turn, or why there was none.
     @usableFromInline
     func waitForTurn(
         _ priority: CommandPriority,
-        _ timeout: UInt64,
+        until deadline: Deadline,
         when isMet: (Value) -> Bool,
         afterVainTest: Bool
     ) -> QueueSafeValueError? {
-        let deadline = Deadline(after: timeout)
         var observer: ChangeObserver?
         defer { if let observer { listeners.remove(observer) } }
         var wasTested = afterVainTest
@@ -80,7 +80,7 @@ extension CommandQueue where Value: Sendable {
     ) async -> Result<Success, QueueSafeValueError> {
         // Before, so that it takes no turn from anybody.
         if Task.isCancelled { return .failure(.cancelled) }
-        let thread = TurnWord.currentThread
+        let (thread, deadline) = (TurnWord.currentThread, Deadline(after: timeout))
         var observer: ChangeObserver?
         if word.exchangeAcquiring(TurnWord.idle, for: thread) {
             // And with the turn: who had it before may have cancelled the task.
@@ -92,7 +92,7 @@ extension CommandQueue where Value: Sendable {
             giveTurnBack(of: thread, afterChange: false)
             if isCancelled { return .failure(.cancelled) }
         }
-        return await performAwaitedSlowly(priority, timeout, after: observer, when: isMet, body)
+        return await performAwaitedSlowly(priority, until: deadline, after: observer, when: isMet, body)
     }
 
     /// A task waits for the next change, from now on, as the condition is not met. Only with the turn.
@@ -107,12 +107,11 @@ extension CommandQueue where Value: Sendable {
     @usableFromInline
     nonisolated(nonsending) func performAwaitedSlowly<Success: Sendable>(
         _ priority: CommandPriority,
-        _ timeout: UInt64,
+        until deadline: Deadline,
         after known: ChangeObserver?,
         when isMet: @escaping @Sendable (Value) -> Bool,
         _ body: @escaping @Sendable (inout Value) throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
-        let deadline = Deadline(after: timeout)
         let (listeners, observer) = (listeners, known ?? ChangeObserver(nil))
         let timer =
             deadline.isTime ? TimerThreads.timeouts.set(deadline.time, for: Alarm { listeners.wake(observer) }) : nil

@@ -130,6 +130,7 @@ extension Deadline {
     }
 
     /// The end of a time-out in nanoseconds that begins now: 0 for none at all, `.max` for one that never ends.
+    @usableFromInline
     init(after nanoseconds: UInt64) {
         self.init(time: nanoseconds == 0 || nanoseconds == .max ? nanoseconds : now() + nanoseconds)
     }

@@ -89,6 +89,25 @@ struct AwaitedConditionTests {
         #expect(tests.entries == [0])
     }
 
+    @Test func `The time of a task counts from the call, though the first test takes longer`() async throws {
+        let value = QueueSafeValue(value: 0)
+        let tests = Log<Int>()
+        let end = DispatchTime.now() + .milliseconds(200)
+        let task = OwnThreads.run {
+            let answer = await value.async(timeout: .milliseconds(100)).lowestPriority.set(when: { number in
+                tests.add(number)
+                while DispatchTime.now() < end {}
+                return number > 0
+            }) { $0 += 10 }
+            #expect(answer == .failure(.timedOut))
+        }
+        try await onThreadOfItsOwn {
+            try poll("a first test") { tests.count == 1 }
+            value.wait.highestPriority.set { $0 += 1 }
+        }
+        await task.value
+    }
+
     /// Starts a task that waits for a positive number, notes those that it tests, and adds ten.
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private static func addTen(

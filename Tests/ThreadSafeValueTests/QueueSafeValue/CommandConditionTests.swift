@@ -181,6 +181,26 @@ struct CommandConditionTests {
         #expect(answers == Array(repeating: .failure(.timedOut), count: 5) + [.success(0)])
     }
 
+    @Test func `Its time counts from the call, though the first test takes longer`() throws {
+        let value = QueueSafeValue(value: 0)
+        let tests = Log<Int>()
+        let answer = try inTime {
+            let changer = RunningThread {
+                try? poll("a first test") { tests.count == 1 }
+                value.wait.highestPriority.set { $0 += 1 }
+            }
+            let end = DispatchTime.now() + .milliseconds(200)
+            let answer = value.wait(timeout: .milliseconds(100)).lowestPriority.set(when: { number in
+                tests.add(number)
+                while DispatchTime.now() < end {}
+                return number > 0
+            }) { $0 += 10 }
+            changer.join()
+            return answer
+        }
+        #expect(answer == .failure(.timedOut))
+    }
+
     @Test func `Inside a command of the same value it is a mistake`() throws {
         let answers = try inTime {
             let value = QueueSafeValue(value: 0)
