@@ -122,6 +122,26 @@ struct SlowEqualsTests {
         line.end()
     }
 
+    @Test("So it does with the next command of the same thread")
+    func passesAgain() {
+        var line = Line()
+        line.append(by: 1)
+        line.append(by: 2)
+        line.waitsForFront()
+        let queue = DispatchQueue(label: "second")
+        let commands = (0..<2).map { _ in line.waiters.append(.medium, for: queue, by: UInt64(4).bits) }
+        line.commands.append(commands[0])
+        line.choose()
+        line.letBlocksBeLate()
+        #expect(line.next(forBlockOf: 2) === commands[0])
+        line.waiters.remove(commands[0])
+        line.commands[2] = commands[1]
+        let third = line.waiters.append(.medium, for: queue, by: UInt64(4).bits)
+        #expect(line.next(forBlockOf: 2) === commands[1])
+        line.waiters.remove(third)
+        line.end()
+    }
+
     enum Obstacle: CaseIterable, Sendable {
         case theFrontIsMoreUrgent
         case theFrontIsInTime
