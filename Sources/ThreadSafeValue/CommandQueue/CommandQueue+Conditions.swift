@@ -59,11 +59,14 @@ extension CommandQueue {
                 if unsafe isMet(value.pointee) { return nil }
             }
             wasTested = false
+            if deadline.hasPassed {
+                giveTurnBack(of: TurnWord.currentThread, afterChange: false)
+                return .timedOut
+            }
             let waiting = observer ?? ChangeObserver(ThreadWaiter.current.parker)
             observer = waiting
             listeners.observe(waiting)
             giveTurnBack(of: TurnWord.currentThread, afterChange: false)
-            if deadline.hasPassed { return .timedOut }
             listeners.wait(waiting, until: deadline)
         }
     }
@@ -88,9 +91,10 @@ extension CommandQueue where Value: Sendable {
             if unsafe !isCancelled && isMet(value.pointee) {
                 return runAndGiveTurnBack(of: thread, isChange: true, body)
             }
-            if !isCancelled { observer = observeChanges() }
+            let isOver = isCancelled || deadline.hasPassed
+            if !isOver { observer = observeChanges() }
             giveTurnBack(of: thread, afterChange: false)
-            if isCancelled { return .failure(.cancelled) }
+            if isOver { return .failure(isCancelled ? .cancelled : .timedOut) }
         }
         return await performAwaitedSlowly(priority, until: deadline, after: observer, when: isMet, body)
     }

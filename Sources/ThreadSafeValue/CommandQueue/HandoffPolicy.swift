@@ -30,6 +30,9 @@ package struct HandoffPolicy: Sendable {
     /// How many commands a lane runs in one go before other work of its target queue gets a chance.
     package var batch = 64
 
+    /// How many commands of other slow queues a command looks at, to pass them, under the lock: some microseconds.
+    package var passing = 1_000
+
     /// How many pauses of the processor a thread makes between looks for a free turn before it stands in line, and as
     /// the front once more before it parks.
     package var spins = Backoff.spinsBeforeParking

@@ -64,9 +64,6 @@ package final class Lane: @unchecked Sendable {
     /// How many commands were granted.
     private(set) var granted = 0
 
-    /// Whose commands these are, and who submitted others since the lane was empty: see `Submitter`.
-    private(set) var submitters: UInt64 = 0
-
     /// Whether any command since the lane was empty needs a task.
     private(set) var isAsync = false
 
@@ -429,8 +426,29 @@ extension Lane {
         return commands
     }
 
-    func append(_ command: PendingCommand, by submitters: UInt64) {
-        self.submitters = isEmpty ? submitters : self.submitters | submitters
+    /// Whether a command of another lane may pass those of this one that came before it, with its priority: none is of
+    /// the same thread or task.
+    ///
+    /// - Parameters:
+    ///   - command: The command of the other lane.
+    ///   - limit: At how many it may look, less those at which it has.
+    /// - Returns: Whether it may; not if there are more.
+    func isPassedByNoneOfItsOwn(_ command: PendingCommand, _ limit: inout Int) -> Bool {
+        var link = unsafe commands.firstLink(of: command.priority)
+        while let other = unsafe link {
+            let mayPass = unsafe other._withUnsafeGuaranteedRef { other -> Bool? in
+                if command.precedes(other) { return true }
+                if limit == 0 || command.hasSubmitter(of: other) { return false }
+                unsafe link = other.next
+                return nil
+            }
+            if let mayPass { return mayPass }
+            limit -= 1
+        }
+        return true
+    }
+
+    func append(_ command: PendingCommand) {
         isAsync = command.isAsync || isAsync && !isEmpty
         unsafe commands.append(command)
     }

@@ -25,6 +25,9 @@ package final class PendingCommand: @unchecked Sendable {
     /// Whether a block of its queue only starts the task that takes the turn: see `TaskBlock`.
     let isAsync: Bool
 
+    /// Who has submitted it: see `Submitter`. 0 for a thread.
+    private let submitter: UInt32
+
     /// When it was appended to the line, in nanoseconds of `now()`, no two at the same time: decides among equals.
     @exclusivity(unchecked) private(set) var arrival: UInt64 = 0
 
@@ -52,6 +55,7 @@ package final class PendingCommand: @unchecked Sendable {
         unsafe urgency = .lowest
         parker = thread
         isAsync = false
+        submitter = 0
         unsafe laneLink = nil
         unsafe blockLink = nil
         unsafe work = nil
@@ -61,10 +65,17 @@ package final class PendingCommand: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - priority: How early it gets its turn.
+    ///   - submitter: The identity of who submits it.
     ///   - isAsync: Whether it needs a task.
     ///   - work: What the lane runs.
-    package init(_ priority: CommandPriority, isAsync: Bool = false, work: consuming @escaping Work) {
+    package init(
+        _ priority: CommandPriority,
+        by submitter: UInt32 = 0,
+        isAsync: Bool = false,
+        work: consuming @escaping Work
+    ) {
         unsafe urgency = priority
+        self.submitter = submitter
         parker = nil
         self.isAsync = isAsync
         unsafe laneLink = nil
@@ -178,6 +189,9 @@ extension PendingCommand {
     /// Whether this command, which comes after `other`, goes behind it.
     func isBehind(_ other: Link) -> Bool { unsafe other._withUnsafeGuaranteedRef { $0.priority >= priority } }
 
+    /// Whether the same thread or task has submitted this command and `other`.
+    func hasSubmitter(of other: PendingCommand) -> Bool { Submitter.isSame(submitter, other.submitter) }
+
     /// Whether this command goes before `other`.
     func precedes(_ other: PendingCommand) -> Bool {
         priority == other.priority ? unsafe arrival < other.arrival : priority > other.priority
@@ -230,6 +244,11 @@ extension PriorityFIFO {
     @inline(__always)
     var firstLink: PendingCommand.Link? {
         isEmpty ? nil : unsafe lists[firstLevel].first
+    }
+
+    /// The command of a priority that came first.
+    func firstLink(of priority: CommandPriority) -> PendingCommand.Link? {
+        lists.isEmpty ? nil : unsafe lists[Int(priority.level)].first
     }
 
     /// The command of a priority, or of any, that came first.

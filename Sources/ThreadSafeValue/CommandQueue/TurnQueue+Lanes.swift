@@ -26,8 +26,11 @@ extension TurnQueue {
         isAsync: Bool = false,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        let command = PendingCommand(priority, isAsync: isAsync, work: work)
-        return submit(command, as: submission, evenIfFull: evenIfFull) { $0.append(command, for: target, by: $1) }
+        let submitter = submitter(of: priority)
+        let command = PendingCommand(priority, by: submitter.identity, isAsync: isAsync, work: work)
+        return submit(command, by: submitter, as: submission, evenIfFull: evenIfFull) {
+            $0.append(command, for: target)
+        }
     }
 
     /// The same for a task that has a lane of its own.
@@ -37,25 +40,26 @@ extension TurnQueue {
         as submission: Submission,
         work: consuming @escaping PendingCommand.Work
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        let command = PendingCommand(priority, work: work)
-        return submit(command, as: submission, evenIfFull: false) { $0.append(command, with: lane, by: $1) }
+        let submitter = submitter(of: priority)
+        let command = PendingCommand(priority, by: submitter.identity, work: work)
+        return submit(command, by: submitter, as: submission, evenIfFull: false) { $0.append(command, with: lane) }
     }
 
     @inline(__always)
     private func submit(
         _ command: PendingCommand,
+        by submitter: Submitter,
         as submission: Submission?,
         evenIfFull: Bool,
-        append: (inout WaiterQueue, _ submitters: UInt64) -> Void
+        append: (inout WaiterQueue) -> Void
     ) -> Result<CommandHandle, QueueSafeValueError> {
-        let submitter = submitter(of: command.priority)
         let isAccepted = update(revokesGrant: false) { waiters, effects in
             // With a grant the front is as it was, and so is the successor.
             defer { effects.changesNothing = waiters.hasGrant }
             if !evenIfFull, waiters.isFull { return false }
             // Under the lock: who ends it later finds it in line.
             if let submission, !submission.attach(handle(of: command)) { return false }
-            append(&waiters, submitter.bits)
+            append(&waiters)
             return true
         }
         guard isAccepted else { return .failure(submission?.ending ?? .commandQueueFull) }

@@ -147,7 +147,8 @@ extension TurnQueue {
             let (next, deadline, arrival) = waiters.summary(holder: holder)
             let isNewDeadline = bargingDeadline.load() != deadline.bits
             if isNewDeadline { bargingDeadline.store(deadline.bits) }
-            if frontArrival.load() != arrival { frontArrival.store(arrival) }
+            // Released: who sees that its own commands are not as urgent as the front sees the deadline of that.
+            if frontArrival.load() != arrival { frontArrival.storeReleasing(arrival) }
             // Who acquires the word sees the deadline that belongs to it, or a later one.
             if next == seen, !isNewDeadline { return }
             if word.exchange(seen.bits, for: next.bits) { return }
@@ -336,7 +337,7 @@ extension TurnQueue {
     /// - Parameter latest: When the latest came that it has submitted, of the priority of the front.
     /// - Returns: Whether that is so, or no lane has such a command.
     private func frontCame(after latest: @autoclosure () -> UInt64) -> Bool {
-        let arrival = frontArrival.load()
+        let arrival = frontArrival.loadAcquiring()
         return arrival == 0 || arrival > latest()
     }
 

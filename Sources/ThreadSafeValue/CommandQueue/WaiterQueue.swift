@@ -133,8 +133,9 @@ extension WaiterQueue {
         guard front.priority == first.priority, lane.isSlow(policy) else { return nil }
         if let thread = threads.first, thread.precedes(first) { return nil }
         let time = now()
+        var limit = policy.passing
         let mayPass = lanes.allBefore(lane, atMost: policy.batch) { other in
-            other.mayBePassed(at: time, policy) && !Submitter.mayShare(other.submitters, lane.submitters)
+            other.mayBePassed(at: time, policy) && other.isPassedByNoneOfItsOwn(first, &limit)
         }
         return mayPass ? first : nil
     }
@@ -242,23 +243,23 @@ extension WaiterQueue {
     /// Puts a command for a target queue at the end of the line, behind all of its priority.
     ///
     /// A grant stays, if the command is behind what was granted.
-    package mutating func append(_ command: PendingCommand, for target: DispatchQueue, by submitters: UInt64 = 0) {
+    package mutating func append(_ command: PendingCommand, for target: DispatchQueue) {
         if latestIdentity != target.identity { findLane(for: target) }
         // Without counting references.
-        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0, by: submitters) }
+        unsafe latestLane!._withUnsafeGuaranteedRef { append(command, to: $0) }
     }
 
     /// Puts the command of a task in line, with a lane of its own.
-    mutating func append(_ command: PendingCommand, with lane: Lane, by submitters: UInt64) {
+    mutating func append(_ command: PendingCommand, with lane: Lane) {
         lanesByTarget[lane.identity] = lane
-        append(command, to: lane, by: submitters)
+        append(command, to: lane)
     }
 
-    private mutating func append(_ command: PendingCommand, to lane: Lane, by submitters: UInt64) {
+    private mutating func append(_ command: PendingCommand, to lane: Lane) {
         if let grantee, unsafe grantee !== lane || !command.isBehind(lane.firstLink!) { revokeGrant() }
         // In a backlog the clock is not asked: an older arrival only ends barging earlier.
         command.append(to: lane, at: nextArrival(lane.isEmpty ? now() : 0))
-        lane.append(command, by: submitters)
+        lane.append(command)
         laneCommandCount += 1
         updatePlace(of: lane)
     }

@@ -135,6 +135,7 @@ extension Deadline {
         self.init(time: nanoseconds == 0 || nanoseconds == .max ? nanoseconds : now() + nanoseconds)
     }
 
+    @usableFromInline
     var hasPassed: Bool { time <= now() }
 
     /// Whether it will pass.

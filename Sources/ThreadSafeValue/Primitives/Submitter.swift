@@ -12,9 +12,9 @@ struct Submitter {
     private let thread: AtomicWord
     private let task: AtomicWord?
 
-    /// Two bits for the thread and two for the task, one in each half: of all who have commands in a lane, these are
-    /// known. One pair in a thousand counts as one.
-    let bits: UInt64
+    /// What its commands know of it: one half is of the thread, one of the task, and 0 if there is none. One pair in
+    /// 32,000 counts as one.
+    let identity: UInt32
 
     /// - Parameters:
     ///   - level: That of the priority.
@@ -24,7 +24,7 @@ struct Submitter {
         let (thread, task) = (currentThreadIdentity(), Self.taskIdentity)
         self.thread = Self.word(of: thread, line)
         self.task = task == 0 ? nil : Self.word(of: task, line)
-        bits = Self.bits(of: thread) | (task == 0 ? 0 : Self.bits(of: task))
+        identity = Self.half(of: thread) << 16 | (task == 0 ? 0 : Self.half(of: task))
     }
 }
 
@@ -49,16 +49,13 @@ extension Submitter {
 }
 
 extension Submitter {
-    /// Whether anybody may be in both.
-    static func mayShare(_ bits: UInt64, _ others: UInt64) -> Bool {
-        let shared = bits & others
-        return shared >> 32 != 0 && UInt32(truncatingIfNeeded: shared) != 0
+    /// Whether two identities are of one thread, or of one task.
+    static func isSame(_ identity: UInt32, _ other: UInt32) -> Bool {
+        let task = UInt16(truncatingIfNeeded: identity)
+        return identity >> 16 == other >> 16 || task != 0 && task == UInt16(truncatingIfNeeded: other)
     }
 
-    private static func bits(of submitter: UInt64) -> UInt64 {
-        let number = mixed(submitter)
-        return 1 << (32 + (number >> 59)) | 1 << (number >> 54 & 31)
-    }
+    private static func half(of submitter: UInt64) -> UInt32 { UInt32(mixed(submitter) >> 48) | 1 }
 }
 
 extension Submitter {

@@ -176,10 +176,10 @@ extension WaiterQueue {
     mutating func append(
         _ priority: CommandPriority,
         for target: DispatchQueue,
-        by submitters: UInt64 = 0
+        by submitter: UInt32 = 0
     ) -> PendingCommand {
-        let command = PendingCommand(priority) { _ in .complete(isChange: false, tell: nil) }
-        append(command, for: target, by: submitters)
+        let command = PendingCommand(priority, by: submitter) { _ in .complete(isChange: false, tell: nil) }
+        append(command, for: target)
         return command
     }
 

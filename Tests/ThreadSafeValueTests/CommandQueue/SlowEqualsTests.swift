@@ -21,8 +21,10 @@ struct SlowEqualsTests {
             waiters = WaiterQueue(policy: policy)
         }
 
-        mutating func append(_ priority: CommandPriority = .medium, isSlow: Bool = true, by submitter: UInt64 = 0) {
-            let command = waiters.append(priority, for: DispatchQueue(label: "\(commands.count)"), by: submitter.bits)
+        mutating func append(_ priority: CommandPriority = .medium, isSlow: Bool = true, by thread: UInt32? = nil) {
+            // Each of a thread of its own, if none is named.
+            let submitter = (thread ?? UInt32(commands.count + 100)).submitter
+            let command = waiters.append(priority, for: DispatchQueue(label: "\(commands.count)"), by: submitter)
             if isSlow { command.lane!.adapt(to: 250_000_000_000) }
             commands.append(command)
         }
@@ -109,7 +111,7 @@ struct SlowEqualsTests {
     @Test("A block of another slow queue begins its command, also behind a third whose block is late too")
     func passes() {
         var line = Line()
-        for submitter in 0..<3 { line.append(by: 1 << UInt64(submitter)) }
+        for _ in 0..<3 { line.append() }
         line.waitsForFront()
         line.choose()
         line.letBlocksBeLate()
@@ -129,14 +131,14 @@ struct SlowEqualsTests {
         line.append(by: 2)
         line.waitsForFront()
         let queue = DispatchQueue(label: "second")
-        let commands = (0..<2).map { _ in line.waiters.append(.medium, for: queue, by: UInt64(4).bits) }
+        let commands = (0..<2).map { _ in line.waiters.append(.medium, for: queue, by: UInt32(3).submitter) }
         line.commands.append(commands[0])
         line.choose()
         line.letBlocksBeLate()
         #expect(line.next(forBlockOf: 2) === commands[0])
         line.waiters.remove(commands[0])
         line.commands[2] = commands[1]
-        let third = line.waiters.append(.medium, for: queue, by: UInt64(4).bits)
+        let third = line.waiters.append(.medium, for: queue, by: UInt32(3).submitter)
         #expect(line.next(forBlockOf: 2) === commands[1])
         line.waiters.remove(third)
         line.end()
@@ -162,11 +164,11 @@ struct SlowEqualsTests {
         let thread = PendingCommand(of: Parker())
         thread.reuse(for: .medium)
         if obstacle == .aThreadIsBefore { line.waiters.append(thread) }
-        let submitter: UInt64 =
+        let submitter: UInt32 =
             switch obstacle {
-            case .itsOwnSubmitterHasTheFront: 0b101
-            case .itsOwnSubmitterHasTheThird: 0b110
-            default: 0b100
+            case .itsOwnSubmitterHasTheFront: 1
+            case .itsOwnSubmitterHasTheThird: 2
+            default: 3
             }
         line.append(by: submitter)
         if obstacle != .theFrontHasNoBlock {
@@ -215,11 +217,11 @@ struct SlowEqualsTests {
         line.end()
     }
 
-    @Test("Who has a command in a queue is an obstacle, also if others have some there too", arguments: [1, 2])
-    func severalSubmitters(submitter: UInt64) {
+    @Test("Who has a command in a queue is an obstacle, wherever that stands among those of others", arguments: [1, 2])
+    func severalSubmitters(submitter: UInt32) {
         var line = Line()
         let queue = DispatchQueue(label: "front")
-        let fronts = [UInt64(1), 2].map { line.waiters.append(.medium, for: queue, by: $0.bits) }
+        let fronts = [UInt32(1), 2].map { line.waiters.append(.medium, for: queue, by: $0.submitter) }
         fronts[0].lane!.dispatch(at: now())
         line.append(by: submitter)
         line.letBlocksBeLate()
@@ -228,38 +230,62 @@ struct SlowEqualsTests {
         line.end()
     }
 
-    @Test("Who shares one bit of two is no obstacle", arguments: [1 << 32 | 2, 2 << 32 | 1] as [UInt64])
-    func halfTheBits(submitter: UInt64) {
+    enum Innocent: CaseIterable, Sendable {
+        case isOver, isLessUrgent, cameLater
+    }
+
+    @Test("Its own command in a queue is no obstacle if it needs not be before it", arguments: Innocent.allCases)
+    func innocent(innocent: Innocent) {
         var line = Line()
+        let queue = DispatchQueue(label: "front")
+        let own = UInt32(1).submitter
+        var fronts = [line.waiters.append(.medium, for: queue, by: UInt32(2).submitter)]
+        fronts[0].lane!.dispatch(at: now())
+        if innocent != .cameLater {
+            fronts.append(line.waiters.append(innocent == .isLessUrgent ? .low : .medium, for: queue, by: own))
+        }
+        if innocent == .isOver { line.waiters.remove(fronts.removeLast()) }
         line.append(by: 1)
-        let command = line.waiters.append(.medium, for: DispatchQueue(label: "other"), by: submitter)
-        command.lane!.adapt(to: 250_000_000_000)
-        line.waitsForFront()
-        #expect(line.waiters.next(for: command.lane!) === command)
-        line.waiters.remove(command)
+        if innocent == .cameLater { fronts.append(line.waiters.append(.medium, for: queue, by: own)) }
+        line.letBlocksBeLate()
+        #expect(line.next(forBlockOf: 0) === line.commands[0])
+        for front in fronts { line.waiters.remove(front) }
         line.end()
     }
 
-    /// The submitter of a command is forgotten when the lane is empty.
-    @Test("Who has no command in a queue any more is no obstacle")
-    func formerSubmitter() {
+    @Test("A task is an obstacle to itself on any thread, and none to other tasks", arguments: [false, true])
+    func tasks(isSame: Bool) {
+        var line = Line()
+        let front = line.waiters.append(.medium, for: DispatchQueue(label: "front"), by: 1 << 16 | 7)
+        front.lane!.dispatch(at: now())
+        let command = line.waiters.append(
+            .medium,
+            for: DispatchQueue(label: "other"),
+            by: 2 << 16 | (isSame ? 7 : 8)
+        )
+        line.commands.append(command)
+        line.letBlocksBeLate()
+        #expect((line.next(forBlockOf: 0) === command) == !isSame)
+        line.waiters.remove(front)
+        line.end()
+    }
+
+    @Test("It looks at no more commands than the policy says", arguments: [0, 1])
+    func manyCommands(more: Int) {
+        let count = HandoffPolicy().passing
         var line = Line()
         let queue = DispatchQueue(label: "front")
-        let former = line.waiters.append(.medium, for: queue, by: UInt64(2).bits)
-        let lane = former.lane!
-        lane.dispatch(at: now())
-        line.waiters.remove(former)
-        let front = line.waiters.append(.medium, for: queue, by: UInt64(1).bits)
-        #expect(front.lane === lane)
+        let fronts = (0..<count + more).map { _ in line.waiters.append(.medium, for: queue, by: UInt32(1).submitter) }
+        fronts[0].lane!.dispatch(at: now())
         line.append(by: 2)
         line.letBlocksBeLate()
-        #expect(line.next(forBlockOf: 0) === line.commands[0])
-        line.waiters.remove(front)
+        #expect((line.next(forBlockOf: 0) === line.commands[0]) == (more == 0))
+        for front in fronts { line.waiters.remove(front) }
         line.end()
     }
 }
 
-extension UInt64 {
-    /// The bits of submitters, given one for each: see `Submitter`.
-    fileprivate var bits: UInt64 { self << 32 | self }
+extension UInt32 {
+    /// Who submits, given the number of a thread: see `Submitter`.
+    fileprivate var submitter: UInt32 { self << 16 }
 }

@@ -63,6 +63,8 @@ extension AtomicWord {
         change(to: bits)
     }
 
+    func storeReleasing(_ bits: UInt64) { store(bits) }
+
     @usableFromInline
     func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool {
         exchange(expected, for: desired)

@@ -19,10 +19,9 @@ struct Submitter {
 
     var latestArrival: UInt64 { world.current.latestArrivals[place] ?? 0 }
 
-    /// One for the thread.
-    var bits: UInt64 { 1 << UInt64(world.current.index) }
+    var identity: UInt32 { UInt32(world.current.index) }
 
-    static func mayShare(_ bits: UInt64, _ others: UInt64) -> Bool { bits & others != 0 }
+    static func isSame(_ identity: UInt32, _ other: UInt32) -> Bool { identity == other }
 
     func submits(at arrival: UInt64) {
         world.current.latestArrivals[place] = arrival

@@ -113,7 +113,6 @@ extension Monitor {
             mix($0, UInt64(truncatingIfNeeded: $1))
         }
         var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), numbers))
-        sum = mix(sum, lane.submitters)
         switch lane.block {
         case .none: break
         case .dispatched(let time):
