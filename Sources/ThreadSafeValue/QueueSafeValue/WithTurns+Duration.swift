@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
+public import Dispatch
 
 // The same with a time-out as `Duration`, where the system has it. Disfavored, as both types have `.seconds(1)`.
 
@@ -16,6 +16,7 @@ import Dispatch
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+@inlinable
 @discardableResult
 @_disfavoredOverload
 public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Answer>(
@@ -39,6 +40,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+@inlinable
 @discardableResult
 @_disfavoredOverload
 public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Third: QueueSafeContainer, Answer>(
@@ -62,6 +64,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
 @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+@inlinable
 @discardableResult
 @_disfavoredOverload
 public func withLocked<Container: QueueSafeContainer, Answer>(

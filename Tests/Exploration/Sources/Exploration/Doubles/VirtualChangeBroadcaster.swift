@@ -55,6 +55,7 @@ extension ChangeBroadcaster {
 
 // Commands that wait for a condition: no scenario has one.
 
+@usableFromInline
 final class ChangeObserver: Sendable {
     init(_ parker: Parker?) {}
 }

@@ -91,6 +91,7 @@ extension ProtectedStorage {
     }
 }
 
+@usableFromInline
 func failCountChanged() -> Never {
     fatalError("No scenario takes several turns at once.")
 }
