@@ -426,14 +426,14 @@ extension Lane {
         return commands
     }
 
-    /// Whether a command of another lane may pass those of this one that came before it, with its priority: none is of
-    /// the same thread or task.
+    /// Whether a command of another lane passes none of its own, if it goes before those of this lane that have its
+    /// priority and came before it.
     ///
     /// - Parameters:
     ///   - command: The command of the other lane.
-    ///   - limit: At how many it may look, less those at which it has.
-    /// - Returns: Whether it may; not if there are more.
-    func isPassedByNoneOfItsOwn(_ command: PendingCommand, _ limit: inout Int) -> Bool {
+    ///   - limit: At how many commands it may look; those at which it has are taken off.
+    /// - Returns: Whether none is of the same thread or task; `false` as well if there are too many.
+    func mayBePassed(by command: PendingCommand, _ limit: inout Int) -> Bool {
         var link = unsafe commands.firstLink(of: command.priority)
         while let other = unsafe link {
             let mayPass = unsafe other._withUnsafeGuaranteedRef { other -> Bool? in

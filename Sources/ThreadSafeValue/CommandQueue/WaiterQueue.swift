@@ -135,7 +135,7 @@ extension WaiterQueue {
         let time = now()
         var limit = policy.passing
         let mayPass = lanes.allBefore(lane, atMost: policy.batch) { other in
-            other.mayBePassed(at: time, policy) && other.isPassedByNoneOfItsOwn(first, &limit)
+            other.mayBePassed(at: time, policy) && other.mayBePassed(by: first, &limit)
         }
         return mayPass ? first : nil
     }

@@ -5,9 +5,10 @@
 /// Who submits commands of one priority to one line: the calling thread, and in a task that as well. No command passes
 /// one that was submitted before it by the same thread or task.
 ///
-/// A newcomer knows the latest that it has submitted, by its arrival. The arrivals stand in one table for all lines. Each thread or task has a cache line of it, so that threads that
-/// submit to different values seldom write to the same, and in that a word for the priority and the line. Who shares a
-/// word with another finds the latest of both, and at worst stands in line where it might have barged.
+/// A newcomer knows the latest that it has submitted, by its arrival. The arrivals stand in one table for all lines. Each
+/// thread or task has a cache line of it, so that threads that submit to different values seldom write to the same, and
+/// in that a word for the priority and the line. Who shares a word with another finds the latest of both, and at worst
+/// stands in line where it might have barged.
 struct Submitter {
     private let thread: AtomicWord
     private let task: AtomicWord?
