@@ -253,8 +253,8 @@ extension PriorityFIFO {
 
     /// The command of a priority, or of any, that came first.
     package func first(of priority: CommandPriority?) -> PendingCommand? {
-        guard let priority, !lists.isEmpty else { return first }
-        return unsafe lists[Int(priority.level)].first?.takeUnretainedValue()
+        guard let priority else { return first }
+        return unsafe firstLink(of: priority)?.takeUnretainedValue()
     }
 
     /// Adds a command behind all others of its priority.

@@ -21,7 +21,7 @@ final class WatchedValue {
         unsafe word = storage.word(0).storage
         let lock = unsafe storage.withUnsafeMutablePointerToElements { unsafe CommandQueueState.lock($0) }
         unsafe self.lock = lock
-        line = unsafe storage.withUnsafeMutablePointerToElements { UInt(bitPattern: $0) }
+        line = storage.turns.identity
         unsafe word.pointee.role = .turn
         unsafe storage.turns.bargingDeadline.storage.pointee.role = .deadline(lock)
         unsafe storage.turns.frontArrival.storage.pointee.role = .guarded(lock)
@@ -48,9 +48,9 @@ extension Monitor {
             unsafe storage.withUnsafeMutablePointerToElements { state in
                 guard unsafe CommandQueueState.lock(state).pointee.holder == nil else { return }
                 let turn = unsafe TurnWord(bits: state.pointee.word.bits)
-                let summary = unsafe state.pointee.waiters.summary(holder: turn.holder).turn
-                if turn != summary {
-                    world.fail("the word of value \(number) says \(turn.text), but its line \(summary.text)")
+                let summary = unsafe state.pointee.waiters.summary(holder: turn.holder)
+                if turn != summary.turn {
+                    world.fail("the word of value \(number) says \(turn.text), but its line \(summary.turn.text)")
                 }
                 if turn.isFree, turn.waiting != 0, !turn.hasSuccessor, !turn.isSuspended {
                     world.fail("value \(number) is free, somebody waits, and there is no successor")
@@ -66,13 +66,10 @@ extension Monitor {
                 {
                     world.fail("the turn of value \(number) is free, and its line counts commands that have begun")
                 }
-                let arrival = unsafe state.pointee.waiters.summary(holder: turn.holder).arrival
-                if unsafe state.pointee.frontArrival.bits != arrival {
+                if unsafe state.pointee.frontArrival.bits != summary.arrival {
                     world.fail("the front of value \(number) did not come when it is said to")
                 }
-                let deadline = unsafe (
-                    word: state.pointee.bargingDeadline.bits, line: state.pointee.waiters.bargingDeadline.bits
-                )
+                let deadline = unsafe (word: state.pointee.bargingDeadline.bits, line: summary.deadline.bits)
                 // A block that returns to its queue makes room there, so the turn may be kept for longer than is said.
                 let isKept = deadline.word & deadline.line & 0b111 == 0b111 && deadline.word < deadline.line
                 if deadline.word != deadline.line, !isKept {
