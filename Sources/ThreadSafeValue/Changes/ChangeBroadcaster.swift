@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// Hands the changes of one value to all listeners.
 ///
 /// A storage has one, made when somebody listens for the first time. For each change it calls `record(_:)` while
@@ -30,6 +32,7 @@ final class ChangeBroadcaster<Value> {
 // All that changes is guarded by `lock`; only values that are `Sendable` are listened to.
 extension ChangeBroadcaster: @unchecked Sendable {}
 extension ChangeBroadcaster.Listener: @unchecked Sendable {}
+extension ChangeBroadcaster.Outdated: @unchecked Sendable {}
 
 extension ChangeBroadcaster {
     /// What one loop over the changes has not fetched yet. Guarded by the broadcaster's lock.
@@ -51,15 +54,34 @@ extension ChangeBroadcaster {
         }
     }
 
+    /// Values that earlier changes have replaced, and nobody wants any more. They go away on a global queue: who makes
+    /// the change that pushes them out may be in accesses to other values, as who replaced them was not.
+    @usableFromInline
+    final class Outdated {
+        @usableFromInline
+        var values = [Value]()
+
+        @inlinable
+        init() {}
+
+        @usableFromInline
+        func end() {
+            awaitedTarget.async { self.values = [] }
+        }
+    }
+
     /// What is left to do when a change has been recorded.
     @usableFromInline
     struct Delivery {
-        // Values that nobody wants any more. They go away with this, where their `deinit` may do anything. The first
-        // one has a place of its own, so that a single listener costs no allocation.
+        // Copies of the value that this change has replaced, which nobody wants any more. They go away with this, where
+        // their `deinit` may do anything. The first one has a place of its own, so that a single listener costs no
+        // allocation.
         @usableFromInline
         var replaced: Value?
         @usableFromInline
         var othersReplaced = [Value]()
+        @usableFromInline
+        var outdated: Outdated?
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
         @usableFromInline
@@ -67,6 +89,24 @@ extension ChangeBroadcaster {
 
         @inlinable
         init() {}
+
+        /// Nobody wants a value any more.
+        ///
+        /// - Parameters:
+        ///   - old: The value.
+        ///   - isOlder: Whether an earlier change has replaced it.
+        @inlinable
+        mutating func end(_ old: Value, isOlder: Bool) {
+            if isOlder, !_isPOD(Value.self) {
+                let outdated = outdated ?? Outdated()
+                outdated.values.append(old)
+                self.outdated = outdated
+            } else if replaced == nil {
+                replaced = old
+            } else {
+                othersReplaced.append(old)
+            }
+        }
 
         /// Whether a listener waits for it.
         var isAwaited: Bool { !waiting.isEmpty || !parkers.isEmpty }
@@ -78,6 +118,7 @@ extension ChangeBroadcaster {
         func deliver() {
             waiting.resumeOnGlobalQueue()
             for parker in parkers { parker.wake() }
+            outdated?.end()
         }
     }
 
@@ -87,9 +128,7 @@ extension ChangeBroadcaster {
         var delivery = Delivery()
         lock.lock()
         for case let listener? in listeners.elements {
-            if let old = listener.mailbox.put(value) {
-                if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
-            }
+            if let old = listener.mailbox.put(value) { delivery.end(old, isOlder: listener.mailbox.capacity > 1) }
             if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }
         }
         if !observers.isEmpty { notifyObservers(&delivery) }

@@ -66,7 +66,7 @@ extension CommandQueue where Value: Sendable {
     }
 
     /// Runs `body` with the turn, which is kept while it is suspended.
-    @usableFromInline
+    @inlinable
     nonisolated(nonsending) func performAwaitedBody<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
@@ -76,34 +76,40 @@ extension CommandQueue where Value: Sendable {
         await performAwaitedBody(priority, until: Deadline(after: timeout), body)
     }
 
-    private func performAwaitedBody<Success: Sendable>(
+    @inlinable
+    func performAwaitedBody<Success: Sendable>(
         _ priority: CommandPriority,
         until deadline: Deadline,
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
-        let owner = TaskBody()
-        return await owner.run {
-            if let failure = await waitForTurn(priority, until: deadline, as: owner) { return .failure(failure) }
-            // The holder is the address of the owner, which stays until the turn is free.
-            defer { withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: true) } }
-            return await run(body)
-        }
+        // What takes the turn is not generic over the answer, so it asks the runtime for no types.
+        var result: Result<Success, QueueSafeValueError>?
+        let failure = await withTurnOfBody(priority, until: deadline) { result = await run(body) }
+        return failure.map(Result.failure) ?? result!
     }
 
-    /// Takes the turn for an async body, and suspends the task for as long as that takes.
+    /// Runs `operation` as an async body that has the turn.
     ///
-    /// - Returns: `nil` with the turn, or why there is none.
-    private func waitForTurn(
+    /// - Returns: `nil`, or why there was no turn.
+    @usableFromInline
+    nonisolated(nonsending) func withTurnOfBody(
         _ priority: CommandPriority,
         until deadline: Deadline,
-        as owner: TaskBody
+        _ operation: nonisolated(nonsending) () async -> Void
     ) async -> QueueSafeValueError? {
-        switch tryToTakeTurnAwaited(priority, until: deadline) {
-        case .taken: moveTurn(to: owner.holder)
-        case .refused(let failure): return failure
-        case .busy: return await waitInLine(priority, until: deadline, as: owner)
+        let owner = TaskBody()
+        return await owner.run {
+            switch tryToTakeTurnAwaited(priority, until: deadline, as: owner.holder) {
+            case .taken: break
+            case .refused(let failure): return failure
+            case .busy:
+                if let failure = await waitInLine(priority, until: deadline, as: owner) { return failure }
+            }
+            await operation()
+            // The holder is the address of the owner, which stays until the turn is free.
+            withExtendedLifetime(owner) { giveTurnBack(of: owner.holder, afterChange: true) }
+            return nil
         }
-        return nil
     }
 
     /// The task stands in line, and takes the turn itself when it goes on, as a thread does: no turn is held for a task
@@ -161,7 +167,8 @@ extension CommandQueue where Value: Sendable {
     }
 
     /// What an async body returns or throws. Only with the turn.
-    private func run<Success: Sendable>(
+    @inlinable
+    nonisolated(nonsending) func run<Success: Sendable>(
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
         do {
@@ -172,13 +179,17 @@ extension CommandQueue where Value: Sendable {
     }
 
     /// Takes the turn if it is free. No task waits here.
-    private func tryToTakeTurnAwaited(_ priority: CommandPriority, until deadline: Deadline) -> Attempt {
+    private func tryToTakeTurnAwaited(
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        as holder: UInt64 = TurnWord.currentThread
+    ) -> Attempt {
         if Task.isCancelled { return .refused(.cancelled) }
-        let attempt = tryToTakeTurn(priority, .none, inTask: true)
+        let attempt = tryToTakeTurn(priority, .none, inTask: true, as: holder)
         // And with the turn: who had it before may have cancelled the task, which may have come late.
         let isLate = deadline.isTime && deadline.hasPassed
         if isLate || Task.isCancelled {
-            if case .taken = attempt { giveTurnBack(of: TurnWord.currentThread, afterChange: false) }
+            if case .taken = attempt { giveTurnBack(of: holder, afterChange: false) }
             return .refused(isLate ? .timedOut : .cancelled)
         }
         switch attempt {
@@ -272,47 +283,72 @@ extension CommandQueue where Value: Sendable {
 
 extension CommandQueue where Value: Sendable {
     /// Puts `body` in line, and returns at once.
-    @usableFromInline
+    @inlinable
     func submit<Answer: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         _ body: @escaping @Sendable (inout Value) throws -> Answer
     ) -> SubmittedCommand<Answer> {
-        submit(priority, timeout, isAsync: false) { storage, submission, ending in
-            if submission.stopTimer() { return .complete(isChange: false, tell: ending.end(.timedOut)) }
-            ending.start()
-            ending.record(CommandQueue(of: storage).run(body))
-            return .complete(isChange: true) { ending.tell() }
-        }
+        let answer = SubmittedAnswer<Answer>()
+        let command = submit(priority, timeout) { queue in answer.result = queue.run(body) }
+        return SubmittedCommand(command, answer)
     }
 
     /// The same with an async body, which has a task of its own.
-    @usableFromInline
+    @inlinable
     func submitBody<Answer: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         _ body: @escaping @Sendable (inout Value) async throws -> Answer
     ) -> SubmittedCommand<Answer> {
+        let answer = SubmittedAnswer<Answer>()
+        let command = submitAsync(priority, timeout) { queue in answer.result = await queue.run(body) }
+        return SubmittedCommand(command, answer)
+    }
+
+    /// Puts `operation` in line, which is called with the turn.
+    @usableFromInline
+    func submit(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ operation: @escaping @Sendable (CommandQueue) -> Void
+    ) -> PendingSubmission {
+        submit(priority, timeout, isAsync: false) { storage, submission, progress in
+            if submission.stopTimer() { return .complete(isChange: false, tell: progress.end(.timedOut)) }
+            progress.start()
+            operation(CommandQueue(of: storage))
+            progress.record()
+            return .complete(isChange: true) { progress.tell() }
+        }
+    }
+
+    @usableFromInline
+    func submitAsync(
+        _ priority: CommandPriority,
+        _ timeout: UInt64,
+        _ operation: @escaping @Sendable (CommandQueue) async -> Void
+    ) -> PendingSubmission {
         let taskPriority = Task.currentPriority
-        return submit(priority, timeout, isAsync: true) { block, submission, ending in
+        return submit(priority, timeout, isAsync: true) { block, submission, progress in
             let block = unsafe unsafeDowncast(block, to: TaskBlock.self)
             Task.detached(priority: taskPriority) {
                 let (queue, owner) = (CommandQueue(of: block.owner), TaskBody())
                 guard let command = block.takeTurn(as: owner.holder) else { return }
                 defer { command.dropWork() }
                 if submission.stopTimer() {
-                    let tell = ending.end(.timedOut)
+                    let tell = progress.end(.timedOut)
                     withExtendedLifetime(owner) { queue.giveTurnBack(of: owner.holder, afterChange: false) }
                     tell?()
                     return
                 }
-                ending.start()
-                ending.record(await owner.run { await queue.run(body) })
+                progress.start()
+                await owner.run { await operation(queue) }
+                progress.record()
                 let delivery = withExtendedLifetime(owner) {
                     queue.withTurnQueue { $0.giveTurnBackToTell(afterChange: true) }
                 }
                 delivery?.deliver()
-                ending.tell()
+                progress.tell()
                 // At last: what it has pushed out of a buffer may wait, as it goes away, for who awaits the command.
                 withExtendedLifetime(delivery) {}
             }
@@ -320,34 +356,34 @@ extension CommandQueue where Value: Sendable {
         }
     }
 
-    private func submit<Answer: Sendable>(
+    private func submit(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isAsync: Bool,
-        _ work: @escaping (AnyObject, Submission, CommandEnding<Answer>) -> PendingCommand.Ending
-    ) -> SubmittedCommand<Answer> {
+        _ work: @escaping (AnyObject, Submission, CommandProgress) -> PendingCommand.Ending
+    ) -> PendingSubmission {
         let deadline = Deadline(after: timeout)
         let submission = Submission(until: deadline.isTime ? deadline : .never)
-        let ending = CommandEnding<Answer>()
+        let progress = CommandProgress()
         if deadline == .passed, !isTurnFree(for: priority) {
-            _ = ending.end(.timedOut)
+            _ = progress.end(.timedOut)
         } else {
             // The work does not keep the queue: a suspended value that nobody holds goes away.
             func runInLine(_ turn: Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending {
                 switch turn {
-                case .success(let given): return work(given, submission, ending)
+                case .success(let given): return work(given, submission, progress)
                 case .failure(let failure):
                     submission.stopTimer()
-                    return .complete(isChange: false, tell: ending.end(failure))
+                    return .complete(isChange: false, tell: progress.end(failure))
                 }
             }
             submit(as: submission, work: runInLine) {
                 storage.turns.submit(priority, in: submittedTarget, as: submission, isAsync: isAsync, work: $0)
             }
         }
-        return SubmittedCommand(
+        return PendingSubmission(
             submission: submission,
-            ending: ending,
+            progress: progress,
             reference: withTurnQueue { $0.weakReference() },
             isEndless: !deadline.isTime
         )

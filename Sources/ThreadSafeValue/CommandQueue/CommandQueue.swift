@@ -169,8 +169,13 @@ extension CommandQueue {
         withTurnQueue { $0.waitForTurn(priority, until: deadline) }
     }
 
-    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
-        withTurnQueue { $0.tryToTakeTurn(priority, backoff, inTask: inTask) }
+    func tryToTakeTurn(
+        _ priority: CommandPriority,
+        _ backoff: Backoff,
+        inTask: Bool = false,
+        as holder: UInt64? = nil
+    ) -> Attempt {
+        withTurnQueue { $0.tryToTakeTurn(priority, backoff, inTask: inTask, as: holder) }
     }
 
     func moveTurn(to holder: UInt64) {

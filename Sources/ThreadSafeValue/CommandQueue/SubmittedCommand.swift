@@ -12,12 +12,14 @@
 ///
 /// Keep it or not: the command runs all the same. It does not keep the value alive.
 public struct SubmittedCommand<Answer: Sendable>: Sendable {
-    let submission: Submission
-    let ending: CommandEnding<Answer>
-    let reference: QueueReference
+    let command: PendingSubmission
+    let answer: SubmittedAnswer<Answer>
 
-    /// Whether it has no time-out.
-    let isEndless: Bool
+    @usableFromInline
+    init(_ command: PendingSubmission, _ answer: SubmittedAnswer<Answer>) {
+        self.command = command
+        self.answer = answer
+    }
 }
 
 extension SubmittedCommand {
@@ -29,32 +31,7 @@ extension SubmittedCommand {
     /// async closure that awaits it: then it runs to its end all the same. Awaited inside an async closure of another
     /// value, a command without a time-out keeps its value.
     public var value: Result<Answer, QueueSafeValueError> {
-        get async {
-            // Only a task that is part of a body can be in a circle.
-            guard let body = TaskBody.current else { return await ending.wait() }
-            // A wait that ends is in no circle for ever, and none does that has begun.
-            if !isEndless, !isInside(body) { await ending.waitForStart() }
-            // It keeps the queue as long as it is in the graph.
-            guard let queue = reference.queue else { return await ending.wait() }
-            defer { withExtendedLifetime(queue) {} }
-            let resource = queue.turns.resource
-            let result = await ending.wait {
-                WaitGraph.shared.begin(for: resource, thread: 0, body: body) == nil
-            } end: {
-                WaitGraph.shared.end(for: resource, thread: 0, body: body)
-            }
-            if let result { return result }
-            let failure = isInside(body) ? QueueSafeValueError.reentrantCommand : .circularWait
-            // One that has begun goes on, and waits for this task; one that has left in another way has its own answer.
-            let isEnded = submission.end(failure, atOnce: false)
-            if !isEnded, ending.isRecorded || submission.hasLeft { return await ending.wait() }
-            return .failure(failure.reported(for: queue.valueType, "a submitted command that is awaited"))
-        }
-    }
-
-    /// Whether a body has the turn that the command waits for.
-    private func isInside(_ body: TaskBody) -> Bool {
-        reference.withTurns { body.isPart(of: $0.turn.holder) } ?? false
+        get async { await command.end().flatMap { answer.result! } }
     }
 
     /// Takes the command out, unless it has started.
@@ -64,16 +41,73 @@ extension SubmittedCommand {
     /// - Returns: `true` if this call cancelled the command; `false` if it had started or was over before.
     @discardableResult
     public func cancel() -> Bool {
-        submission.end(.cancelled, atOnce: false)
+        command.submission.end(.cancelled, atOnce: false)
     }
 }
 
-/// The answer of a submitted command, and the tasks that await it.
-struct CommandEnding<Answer: Sendable>: Sendable {
-    private typealias Continuation = CheckedContinuation<Result<Answer, QueueSafeValueError>?, Never>
+/// What the closure of a submitted command returned or threw.
+///
+/// `@unchecked Sendable`: written once, by who has the turn, and read by who knows that the command is over.
+@usableFromInline
+final class SubmittedAnswer<Answer: Sendable>: @unchecked Sendable {
+    @usableFromInline
+    var result: Result<Answer, QueueSafeValueError>?
+
+    @inlinable
+    init() {}
+}
+
+/// A submitted command without its answer: what is not generic over that asks the runtime for no types.
+@usableFromInline
+struct PendingSubmission: Sendable {
+    let submission: Submission
+    let progress: CommandProgress
+    let reference: QueueReference
+
+    /// Whether it has no time-out.
+    let isEndless: Bool
+}
+
+extension PendingSubmission {
+    /// Waits until the command is over.
+    ///
+    /// - Returns: Whether its closure has run, or why not.
+    func end() async -> Result<Void, QueueSafeValueError> {
+        if let end = progress.end { return end }
+        // Only a task that is part of a body can be in a circle.
+        guard let body = TaskBody.current else { return await progress.wait() }
+        // A wait that ends is in no circle for ever, and none does that has begun.
+        if !isEndless, !isInside(body) { await progress.waitForStart() }
+        // It keeps the queue as long as it is in the graph.
+        guard let queue = reference.queue else { return await progress.wait() }
+        defer { withExtendedLifetime(queue) {} }
+        let resource = queue.turns.resource
+        let end = await progress.wait {
+            WaitGraph.shared.begin(for: resource, thread: 0, body: body) == nil
+        } end: {
+            WaitGraph.shared.end(for: resource, thread: 0, body: body)
+        }
+        if let end { return end }
+        let failure = isInside(body) ? QueueSafeValueError.reentrantCommand : .circularWait
+        // One that has begun goes on, and waits for this task; one that has left in another way has its own answer.
+        let isEnded = submission.end(failure, atOnce: false)
+        if !isEnded, progress.isRecorded || submission.hasLeft { return await progress.wait() }
+        return .failure(failure.reported(for: queue.valueType, "a submitted command that is awaited"))
+    }
+
+    /// Whether a body has the turn that the command waits for.
+    private func isInside(_ body: TaskBody) -> Bool {
+        reference.withTurns { body.isPart(of: $0.turn.holder) } ?? false
+    }
+}
+
+/// How far a submitted command is, and the tasks that wait for that.
+struct CommandProgress: Sendable {
+    private typealias Continuation = CheckedContinuation<Result<Void, QueueSafeValueError>?, Never>
 
     private struct State: Sendable {
-        var result: Result<Answer, QueueSafeValueError>?
+        /// Whether its closure has run, or why not.
+        var end: Result<Void, QueueSafeValueError>?
         var hasStarted = false
         var isOver = false
         var waitingForStart: [CheckedContinuation<Void, Never>] = []
@@ -83,9 +117,12 @@ struct CommandEnding<Answer: Sendable>: Sendable {
     private let state = Protected(State())
 }
 
-extension CommandEnding {
-    /// Whether the command has done its work.
-    var isRecorded: Bool { state.read { $0.result != nil } }
+extension CommandProgress {
+    /// Whether the command has done its work, or does not run.
+    var isRecorded: Bool { state.read { $0.end != nil } }
+
+    /// Whether the closure of a command that is over has run, or why not.
+    var end: Result<Void, QueueSafeValueError>? { state.read { $0.isOver ? $0.end : nil } }
 
     /// The command has the turn.
     ///
@@ -102,9 +139,9 @@ extension CommandEnding {
     }
 
     /// The command has done its work; it may still have the turn.
-    func record(_ result: Result<Answer, QueueSafeValueError>) {
+    func record() {
         let waiting = state.write { state in
-            state.result = result
+            state.end = .success(())
             return state.waiting
         }
         for (_, end) in waiting { end() }
@@ -112,11 +149,11 @@ extension CommandEnding {
 
     /// The command is over and the turn is free: tasks go on.
     func tell() {
-        let (result, waiting) = state.write { state in
+        let waiting = state.write { state in
             state.isOver = true
-            return (state.result!, state.waiting.drain())
+            return state.waiting.drain()
         }
-        waiting.map { waiting in { waiting.continuation.resume(returning: result) } }.callIndependently()
+        waiting.map { waiting in { waiting.continuation.resume(returning: .success(())) } }.callIndependently()
     }
 
     /// The command does not run.
@@ -124,7 +161,7 @@ extension CommandEnding {
     /// - Returns: What lets the tasks go on that wait; `nil` if there are none.
     func end(_ failure: QueueSafeValueError) -> (() -> Void)? {
         let (waitingForStart, waiting) = state.write { state in
-            state.result = .failure(failure)
+            state.end = .failure(failure)
             state.hasStarted = true
             state.isOver = true
             return (state.waitingForStart.drain(), state.waiting.drain())
@@ -150,7 +187,7 @@ extension CommandEnding {
     }
 
     /// Waits until the command is over.
-    func wait() async -> Result<Answer, QueueSafeValueError> {
+    func wait() async -> Result<Void, QueueSafeValueError> {
         await wait {
             true
         } end: {
@@ -163,20 +200,20 @@ extension CommandEnding {
     ///   - begin: Called under a lock, unless the command has done its work: whether it may be waited for.
     ///   - end: Called if so, when the command has done its work, and not when the task goes on, which may be much
     ///     later.
-    /// - Returns: The result of the command; `nil` if it is not waited for.
+    /// - Returns: Whether its closure has run, or why not; `nil` if it is not waited for.
     func wait(
         begin: () -> Bool,
         end: @escaping @Sendable () -> Void
-    ) async -> Result<Answer, QueueSafeValueError>? {
+    ) async -> Result<Void, QueueSafeValueError>? {
         await withCheckedContinuation { continuation in
-            let (isWaiting, result) = state.write { state in
-                if state.isOver { return (false, state.result) }
-                if state.result == nil, !begin() { return (false, nil) }
+            let (isWaiting, known) = state.write { state in
+                if state.isOver { return (false, state.end) }
+                if state.end == nil, !begin() { return (false, nil) }
                 // If it has done its work, `end` was for those before.
                 state.waiting.append((continuation, end))
                 return (true, nil)
             }
-            if !isWaiting { continuation.resume(returning: result) }
+            if !isWaiting { continuation.resume(returning: known) }
         }
     }
 }

@@ -284,9 +284,16 @@ extension TurnQueue {
     ///   - backoff: The pauses between the looks.
     ///   - inTask: Whether a task asks, which can wait for a closure of its own thread: that may have started it in
     ///     place.
+    ///   - holder: Who gets the turn, if that is not the calling thread.
     /// - Returns: What it found.
-    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
+    func tryToTakeTurn(
+        _ priority: CommandPriority,
+        _ backoff: Backoff,
+        inTask: Bool = false,
+        as holder: UInt64? = nil
+    ) -> Attempt {
         let thread = TurnWord.currentThread
+        let holder = holder ?? thread
         var backoff = backoff
         lazy var latest = submitter(of: priority).latestArrival
         while true {
@@ -296,11 +303,11 @@ extension TurnQueue {
             }
             switch seen.admission(of: priority) {
             case .take:
-                if word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) { return .taken }
+                if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return .taken }
                 continue
             case .barge where deadline.isOf(priority) && frontCame(after: latest):
                 let before = deadline
-                guard word.exchangeAcquiring(seen.bits, for: seen.held(by: thread).bits) else { continue }
+                guard word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) else { continue }
                 // After the exchange: a thread may be held up before it for as long as it takes. And twice: neither the
                 // front that was there before the exchange, nor one that came by then, is passed too late; nor is a
                 // command of its own whose queue was late, and came by then.

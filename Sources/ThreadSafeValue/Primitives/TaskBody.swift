@@ -55,7 +55,9 @@ extension TaskBody {
     }
 
     /// Runs `operation` as this body.
-    func run<Success: Sendable>(_ operation: () async -> Success) async -> Success {
+    nonisolated(nonsending) func run<Success: Sendable>(
+        _ operation: nonisolated(nonsending) () async -> Success
+    ) async -> Success {
         guard isInTaskGroup() else { return await bind(operation) }
         // While a task is in the body of a group, its children get copies too. A child of its own has no group.
         nonisolated(unsafe) let operation = operation
@@ -63,7 +65,9 @@ extension TaskBody {
         return await success
     }
 
-    private func bind<Success: Sendable>(_ operation: () async -> Success) async -> Success {
+    nonisolated(nonsending) private func bind<Success: Sendable>(
+        _ operation: nonisolated(nonsending) () async -> Success
+    ) async -> Success {
         await Self.$innermost.withValue(self) {
             unsafe AtomicWord(place).store(Self.placeOfInnermost)
             defer { unsafe AtomicWord(place).store(0) }
