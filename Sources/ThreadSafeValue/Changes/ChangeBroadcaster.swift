@@ -19,6 +19,7 @@ final class ChangeBroadcaster<Value> {
     var listeners = ArrivalList<Listener>()
     @usableFromInline
     var observers = ArrivalList<ChangeObserver>()
+    private var outdated = [Value]()
 
     // Held for moments, in which no code of the library's user runs; longer if the system has no thread for a timer.
     @usableFromInline
@@ -32,7 +33,6 @@ final class ChangeBroadcaster<Value> {
 // All that changes is guarded by `lock`; only values that are `Sendable` are listened to.
 extension ChangeBroadcaster: @unchecked Sendable {}
 extension ChangeBroadcaster.Listener: @unchecked Sendable {}
-extension ChangeBroadcaster.Outdated: @unchecked Sendable {}
 
 extension ChangeBroadcaster {
     /// What one loop over the changes has not fetched yet. Guarded by the broadcaster's lock.
@@ -54,22 +54,6 @@ extension ChangeBroadcaster {
         }
     }
 
-    /// Values that earlier changes have replaced, and nobody wants any more. They go away on a global queue: who makes
-    /// the change that pushes them out may be in accesses to other values, as who replaced them was not.
-    @usableFromInline
-    final class Outdated {
-        @usableFromInline
-        var values = [Value]()
-
-        @inlinable
-        init() {}
-
-        @usableFromInline
-        func end() {
-            awaitedTarget.async { self.values = [] }
-        }
-    }
-
     /// What is left to do when a change has been recorded.
     @usableFromInline
     struct Delivery {
@@ -81,32 +65,12 @@ extension ChangeBroadcaster {
         @usableFromInline
         var othersReplaced = [Value]()
         @usableFromInline
-        var outdated: Outdated?
-        @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
         @usableFromInline
         var parkers = [Parker]()
 
         @inlinable
         init() {}
-
-        /// Nobody wants a value any more.
-        ///
-        /// - Parameters:
-        ///   - old: The value.
-        ///   - isOlder: Whether an earlier change has replaced it.
-        @inlinable
-        mutating func end(_ old: Value, isOlder: Bool) {
-            if isOlder, !_isPOD(Value.self) {
-                let outdated = outdated ?? Outdated()
-                outdated.values.append(old)
-                self.outdated = outdated
-            } else if replaced == nil {
-                replaced = old
-            } else {
-                othersReplaced.append(old)
-            }
-        }
 
         /// Whether a listener waits for it.
         var isAwaited: Bool { !waiting.isEmpty || !parkers.isEmpty }
@@ -118,7 +82,6 @@ extension ChangeBroadcaster {
         func deliver() {
             waiting.resumeOnGlobalQueue()
             for parker in parkers { parker.wake() }
-            outdated?.end()
         }
     }
 
@@ -128,12 +91,34 @@ extension ChangeBroadcaster {
         var delivery = Delivery()
         lock.lock()
         for case let listener? in listeners.elements {
-            if let old = listener.mailbox.put(value) { delivery.end(old, isOlder: listener.mailbox.capacity > 1) }
+            if let old = listener.mailbox.put(value) {
+                if listener.mailbox.capacity > 1, !_isPOD(Value.self) {
+                    endElsewhere(old)
+                } else if delivery.replaced == nil {
+                    delivery.replaced = old
+                } else {
+                    delivery.othersReplaced.append(old)
+                }
+            }
             if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }
         }
         if !observers.isEmpty { notifyObservers(&delivery) }
         lock.unlock()
         return delivery
+    }
+
+    /// Lets go, on a global queue, of a value that an earlier change has replaced: who makes this one may be in accesses
+    /// to other values, as who replaced it was not. Under the lock.
+    @usableFromInline
+    @inline(never)
+    func endElsewhere(_ old: Value) {
+        if outdated.isEmpty { awaitedTarget.async { self.endOutdated() } }
+        outdated.append(old)
+    }
+
+    private func endOutdated() {
+        let ended = lock.around { outdated.drain() }
+        withExtendedLifetime(ended) {}
     }
 
     /// The value goes away. Listeners may still fetch what is in their mailboxes.
