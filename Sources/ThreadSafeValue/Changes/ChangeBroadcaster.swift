@@ -2,8 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
-
 /// Hands the changes of one value to all listeners.
 ///
 /// A storage has one, made when somebody listens for the first time. For each change it calls `record(_:)` while
@@ -19,7 +17,6 @@ final class ChangeBroadcaster<Value> {
     var listeners = ArrivalList<Listener>()
     @usableFromInline
     var observers = ArrivalList<ChangeObserver>()
-    private var outdated = [Value]()
 
     // Held for moments, in which no code of the library's user runs; longer if the system has no thread for a timer.
     @usableFromInline
@@ -57,9 +54,8 @@ extension ChangeBroadcaster {
     /// What is left to do when a change has been recorded.
     @usableFromInline
     struct Delivery {
-        // Copies of the value that this change has replaced, which nobody wants any more. They go away with this, where
-        // their `deinit` may do anything. The first one has a place of its own, so that a single listener costs no
-        // allocation.
+        // Values that nobody wants any more. They go away with this, where their `deinit` may do anything. The first
+        // one has a place of its own, so that a single listener costs no allocation.
         @usableFromInline
         var replaced: Value?
         @usableFromInline
@@ -92,33 +88,13 @@ extension ChangeBroadcaster {
         lock.lock()
         for case let listener? in listeners.elements {
             if let old = listener.mailbox.put(value) {
-                if listener.mailbox.capacity > 1, !_isPOD(Value.self) {
-                    endElsewhere(old)
-                } else if delivery.replaced == nil {
-                    delivery.replaced = old
-                } else {
-                    delivery.othersReplaced.append(old)
-                }
+                if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
             }
             if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }
         }
         if !observers.isEmpty { notifyObservers(&delivery) }
         lock.unlock()
         return delivery
-    }
-
-    /// Lets go, on a global queue, of a value that an earlier change has replaced: who makes this one may be in accesses
-    /// to other values, as who replaced it was not. Under the lock.
-    @usableFromInline
-    @inline(never)
-    func endElsewhere(_ old: Value) {
-        if outdated.isEmpty { awaitedTarget.async { self.endOutdated() } }
-        outdated.append(old)
-    }
-
-    private func endOutdated() {
-        let ended = lock.around { outdated.drain() }
-        withExtendedLifetime(ended) {}
     }
 
     /// The value goes away. Listeners may still fetch what is in their mailboxes.

@@ -30,7 +30,7 @@ extension SubmittedCommand {
     /// command never runs. It may be ``QueueSafeValueError/circularWait`` for one that has begun, if it waits for the
     /// async closure that awaits it: then it runs to its end all the same. Awaited inside an async closure of another
     /// value, a command without a time-out keeps its value.
-    public var value: Result<Answer, QueueSafeValueError> {
+    nonisolated(nonsending) public var value: Result<Answer, QueueSafeValueError> {
         get async { await command.end().flatMap { answer.result! } }
     }
 
@@ -72,7 +72,7 @@ extension PendingSubmission {
     /// Waits until the command is over.
     ///
     /// - Returns: Whether its closure has run, or why not.
-    func end() async -> Result<Void, QueueSafeValueError> {
+    nonisolated(nonsending) func end() async -> Result<Void, QueueSafeValueError> {
         if let end = progress.end { return end }
         // Only a task that is part of a body can be in a circle.
         guard let body = TaskBody.current else { return await progress.wait() }
@@ -176,7 +176,7 @@ extension CommandProgress {
     }
 
     /// Waits until the command has the turn, or is over.
-    func waitForStart() async {
+    nonisolated(nonsending) func waitForStart() async {
         await withCheckedContinuation { continuation in
             let hasStarted = state.write { state in
                 if !state.hasStarted { state.waitingForStart.append(continuation) }
@@ -187,7 +187,7 @@ extension CommandProgress {
     }
 
     /// Waits until the command is over.
-    func wait() async -> Result<Void, QueueSafeValueError> {
+    nonisolated(nonsending) func wait() async -> Result<Void, QueueSafeValueError> {
         await wait {
             true
         } end: {
@@ -201,7 +201,7 @@ extension CommandProgress {
     ///   - end: Called if so, when the command has done its work, and not when the task goes on, which may be much
     ///     later.
     /// - Returns: Whether its closure has run, or why not; `nil` if it is not waited for.
-    func wait(
+    nonisolated(nonsending) func wait(
         begin: () -> Bool,
         end: @escaping @Sendable () -> Void
     ) async -> Result<Void, QueueSafeValueError>? {

@@ -49,35 +49,6 @@ struct UnfetchedValuesTests {
         try await onThreadOfItsOwn { try poll("they have ended") { hasEnded.wrappedValue == 2 } }
     }
 
-    private struct State: Sendable {
-        var element: Element?
-        var number = 0
-    }
-
-    /// Its `deinit` uses a value that the thread of a later change has, whereas whoever replaced it had none.
-    @Test(arguments: [false, true])
-    func `Nor who makes a later change inside an access to another value`(isProtected: Bool) async throws {
-        try await onThreadOfItsOwn {
-            let (other, answers) = (QueueSafeValue(value: 0), Log<Result<Int, QueueSafeValueError>>())
-            let (value, protected) = (QueueSafeValue(value: State()), Protected(State()))
-            func change(_ body: (inout State) -> Void) {
-                if isProtected { protected.write(body) } else { value.wait.lowestPriority.update(body) }
-            }
-            let changes =
-                isProtected ? protected.changes(buffering: .newest(2)) : value.changes(buffering: .newest(2))
-            change { $0.element = Element { answers.add(other.wait.lowestPriority.set { $0 += 1 }) } }
-            change { $0.element = nil }
-            other.wait.lowestPriority.update { number in
-                number += 1
-                change { $0.number += 1 }
-                change { $0.number += 1 }
-            }
-            try poll("it has gone") { !answers.entries.isEmpty }
-            #expect(answers.entries == [.success(2)])
-            withExtendedLifetime(changes) {}
-        }
-    }
-
     enum Command: CaseIterable, Sendable {
         case withCompletion
         case submittedBody
