@@ -188,6 +188,16 @@ struct SubmittedCommandTests {
         #expect(await value.async.lowestPriority.get() == .success(1_000))
     }
 
+    /// A reader that left its actor would come back in another job, and wait for a busy pool before that.
+    @Test func `The answer of one that is over is read on the actor of the reader`() async throws {
+        let command = QueueSafeValue(value: 0).async.lowestPriority.submit { $0 += 1 }
+        _ = await command.value
+        let (reader, answers) = (Reader(), Log<Bool>())
+        OwnThreads.run { await reader.read(command, into: answers) }
+        try await onThreadOfItsOwn { try poll("the reader has a job for this thread") { reader.jobs.run() } }
+        #expect(answers.entries == [true])
+    }
+
     @Test func `A full queue answers`() async {
         let value = QueueSafeValue(value: 0, pendingCommandLimit: 1)
         let blocker = Blocker(value)
@@ -359,5 +369,17 @@ struct SubmittedCommandTests {
 extension Result {
     fileprivate var failure: Failure? {
         if case .failure(let failure) = self { failure } else { nil }
+    }
+}
+
+/// Reads the answer of a command in its jobs.
+private actor Reader {
+    let jobs = Jobs()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe jobs.asUnownedSerialExecutor() }
+
+    func read(_ command: SubmittedCommand<Void>, into answers: Log<Bool>) async {
+        let isThere = await command.value.failure == nil
+        answers.add(isThere)
     }
 }
