@@ -197,16 +197,22 @@ struct AwaitCommandsTests {
     }
 
     /// The command with the turn runs on the queue where theirs do, while some of them come in line.
-    @Test func `Tasks that are cancelled with the turn before theirs do not begin, 4,000 times`() async {
+    @Test(arguments: [false, true])
+    func `Tasks that are cancelled with the turn before theirs do not begin, 4,000 times`(withCondition: Bool) async {
         for round in 0..<4_000 {
             let value = QueueSafeValue(value: 0)
             let (begun, cancelled) = (Protected(Set<Int>()), Protected(Set<Int>()))
             let (tasks, isOver) = (Protected([Task<Void, Never>]()), Protected(false))
             for index in 0..<12 {
+                let body: @Sendable (inout Int) -> Void = { number in
+                    begun.write { _ = $0.insert(index) }
+                    number += 1
+                }
                 let task = Task {
-                    _ = await value.async.lowestPriority.set { number in
-                        begun.write { _ = $0.insert(index) }
-                        number += 1
+                    if withCondition {
+                        _ = await value.async.lowestPriority.update(when: { _ in true }, body)
+                    } else {
+                        _ = await value.async.lowestPriority.set(body)
                     }
                 }
                 tasks.append(task)

@@ -28,6 +28,27 @@ struct AwaitedConditionTests {
         #expect(await value.async.lowestPriority.get() == .success(12))
     }
 
+    /// A thread that looks for the turn meanwhile has it as soon as the task gives it back.
+    @Test func `A change right after the first test is not missed, 2,000 times`() async throws {
+        for round in 0..<2_000 {
+            let value = QueueSafeValue(value: 0)
+            let (isTested, isCalled) = (Protected(false), Protected(false))
+            let changing = OwnThreads.run {
+                while !isTested.wrappedValue {}
+                isCalled.wrappedValue = true
+                value.wait.lowestPriority.set { $0 += 1 }
+            }
+            let answer = await value.async(timeout: .seconds(60)).lowestPriority.set(when: { number in
+                isTested.wrappedValue = true
+                // So that the thread is on its way, if there is a processor for it.
+                for _ in 0..<1_000 where !isCalled.wrappedValue {}
+                return number > 0
+            }) { $0 += 10 }
+            await changing.value
+            try #require(answer == .success(11), "round \(round)")
+        }
+    }
+
     @Test func `A cancelled task goes on at once, wherever it waits`() async throws {
         let value = QueueSafeValue(value: 0)
         let tests = Log<Int>()
