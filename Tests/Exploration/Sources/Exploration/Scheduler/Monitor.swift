@@ -346,6 +346,11 @@ extension Monitor {
         note.command.value == value && note.pending?.stateOfHandle == .waiting
     }
 
+    /// When a command came: of those that come at once, one is a nanosecond behind the other.
+    private func arrival(of note: Note) -> UInt64 {
+        max(note.lineTime, note.pending.map { unsafe $0.arrival } ?? 0)
+    }
+
     /// Whether `first` may have the turn although `other` stands in line.
     private func judge(_ first: Note, before other: Note, on thread: VirtualThread) {
         guard other.command.value == first.command.value, other.command.index != first.command.index else { return }
@@ -364,7 +369,7 @@ extension Monitor {
                 if first.ahead & (1 << other.command.index) != 0 {
                     world.fail("\(first.command) passes \(other.command), which waited before it")
                 }
-            } else if thread.notes.seenTime >= other.lineTime + limits.barging * thread.notes.seenThreads {
+            } else if thread.notes.seenTime >= arrival(of: other) + limits.barging * thread.notes.seenThreads {
                 world.fail("\(first.command) passes \(other.command), which has waited too long for that")
             }
         }
