@@ -185,7 +185,7 @@ extension CommandQueue where Value: Sendable {
         as holder: UInt64 = TurnWord.currentThread
     ) -> Attempt {
         if Task.isCancelled { return .refused(.cancelled) }
-        let attempt = tryToTakeTurn(priority, .none, inTask: true, as: holder)
+        let attempt = withTurnQueue { $0.tryToTakeTurn(priority, .none, inTask: true, as: holder) }
         // And with the turn: who had it before may have cancelled the task, which may have come late.
         let isLate = deadline.isTime && deadline.hasPassed
         if isLate || Task.isCancelled {

@@ -169,13 +169,8 @@ extension CommandQueue {
         withTurnQueue { $0.waitForTurn(priority, until: deadline) }
     }
 
-    func tryToTakeTurn(
-        _ priority: CommandPriority,
-        _ backoff: Backoff,
-        inTask: Bool = false,
-        as holder: UInt64? = nil
-    ) -> Attempt {
-        withTurnQueue { $0.tryToTakeTurn(priority, backoff, inTask: inTask, as: holder) }
+    func tryToTakeTurn(_ priority: CommandPriority, _ backoff: Backoff, inTask: Bool = false) -> Attempt {
+        withTurnQueue { $0.tryToTakeTurn(priority, backoff, inTask: inTask) }
     }
 
     func moveTurn(to holder: UInt64) {
