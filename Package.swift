@@ -12,8 +12,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CAtomicWord"),
-        .target(name: "CThread"),
-        .target(name: "ThreadSafeValue", dependencies: ["CAtomicWord", "CThread"]),
+        .target(name: "ThreadSafeValue", dependencies: ["CAtomicWord"]),
         .executableTarget(
             name: "WordCount",
             dependencies: ["ThreadSafeValue"],
@@ -27,8 +26,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The C targets take no Swift settings.
-for target in package.targets where !["CAtomicWord", "CThread"].contains(target.name) {
+// The C target takes no Swift settings.
+for target in package.targets where target.name != "CAtomicWord" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

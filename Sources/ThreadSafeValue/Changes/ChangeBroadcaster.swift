@@ -15,8 +15,6 @@ final class ChangeBroadcaster<Value> {
     private var isListenedTo = false
     @usableFromInline
     var listeners = ArrivalList<Listener>()
-    @usableFromInline
-    var observers = ArrivalList<ChangeObserver>()
 
     // Held for moments, in which no code of the library's user runs; longer if the system has no thread for a timer.
     @usableFromInline
@@ -40,8 +38,9 @@ extension ChangeBroadcaster {
         @usableFromInline
         var mailbox: RingBuffer<Value>
         fileprivate var isRemoved = false
-        /// What is left to do if it is removed before it was added.
-        fileprivate var cancelStart: (() -> Void)?
+        /// Whether its first value is the one that is recorded next, changed or not.
+        @usableFromInline
+        var isToBegin = false
         // The iterators that wait for the next value: one, if each is used by one task.
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
@@ -62,14 +61,9 @@ extension ChangeBroadcaster {
         var othersReplaced = [Value]()
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
-        @usableFromInline
-        var parkers = [Parker]()
 
         @inlinable
         init() {}
-
-        /// Whether a listener waits for it.
-        var isAwaited: Bool { !waiting.isEmpty || !parkers.isEmpty }
 
         /// Wakes the listeners, without the lock of the value. The caller may be in a closure of another value.
         // By force: on its own it takes fifty instructions more.
@@ -77,22 +71,21 @@ extension ChangeBroadcaster {
         @inline(__always)
         func deliver() {
             waiting.resumeOnGlobalQueue()
-            for parker in parkers { parker.wake() }
         }
     }
 
-    /// Puts a change into every mailbox.
+    /// Puts a change into every mailbox, or the value as it is into those that begin with it.
     @inlinable
-    func record(_ value: Value) -> Delivery {
+    func record(_ value: Value, isChange: Bool = true) -> Delivery {
         var delivery = Delivery()
         lock.lock()
-        for case let listener? in listeners.elements {
+        for case let listener? in listeners.elements where isChange || listener.isToBegin {
+            listener.isToBegin = false
             if let old = listener.mailbox.put(value) {
                 if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
             }
             if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }
         }
-        if !observers.isEmpty { notifyObservers(&delivery) }
         lock.unlock()
         return delivery
     }
@@ -110,7 +103,7 @@ extension ChangeBroadcaster {
 extension ChangeBroadcaster {
     /// Somebody has come or gone: tells the storage if that was the first or the last. Under the lock.
     func updateListening() {
-        let isUnheard = listeners.isEmpty && observers.isEmpty
+        let isUnheard = listeners.isEmpty
         if isUnheard != isListenedTo { return }
         isListenedTo = !isUnheard
         whenListenedTo?(isListenedTo)
@@ -133,33 +126,20 @@ extension ChangeBroadcaster {
         lock.lock()
         defer { lock.unlock() }
         if listener.isRemoved { return {} }
-        let cancelStart = listener.cancelStart.take()
         listeners.append(listener)
         updateListening()
         _ = listener.mailbox.put(value)
         let waiting = listener.waiting.drain()
-        return {
-            waiting.resumeOnGlobalQueue()
-            withExtendedLifetime(cancelStart) {}
-        }
+        return { waiting.resumeOnGlobalQueue() }
     }
 
-    /// Calls `cancel` if a listener is removed before it is added.
-    ///
-    /// - Parameters:
-    ///   - listener: The listener, whose start is pending.
-    ///   - isPending: Whether it still is, asked under the lock. If not, it may have been started anew already.
-    ///   - cancel: Cancels the start. Called without the lock.
-    func ifRemoved(_ listener: Listener, while isPending: () -> Bool, cancel: @escaping () -> Void) {
-        let isRemoved = lock.around {
-            if !listener.isRemoved, isPending() { listener.cancelStart = cancel }
-            return listener.isRemoved
+    /// Adds a listener that begins with the value that is recorded next.
+    func addToBegin(_ listener: Listener) {
+        lock.around {
+            listener.isToBegin = true
+            listeners.append(listener)
+            updateListening()
         }
-        if isRemoved { cancel() }
-    }
-
-    func isRemoved(_ listener: Listener) -> Bool {
-        lock.around { listener.isRemoved }
     }
 
     /// Removes a listener, if it is still there. Its next fetches find the end.
@@ -178,10 +158,9 @@ extension ChangeBroadcaster {
             updateListening()
         }
         if !keepsValues { swap(&mailbox, &listener.mailbox) }
-        let (waiting, cancelStart) = (listener.waiting.drain(), listener.cancelStart.take())
+        let waiting = listener.waiting.drain()
         lock.unlock()
         waiting.resumeIndependently()
-        cancelStart?()
     }
 
     /// The listener's next value, or `nil` at the end.

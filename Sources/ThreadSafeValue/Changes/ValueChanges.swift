@@ -35,18 +35,16 @@ public struct ValueChanges<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - broadcaster: Hands it the changes.
     ///   - buffering: How many values to keep for a loop that is busy.
-    ///   - start: Adds the listeners of later iterators, if they begin with the value as it is.
-    ///   - startFirst: Adds that of the first one, at once.
+    ///   - start: Adds the listeners, if they begin with the value as it is.
     init(
         of broadcaster: ChangeBroadcaster<Value>,
         buffering: Buffering,
-        start: Start? = nil,
-        startFirst: ((ChangeBroadcaster<Value>.Listener) -> Void)? = nil
+        start: Start? = nil
     ) {
         self.broadcaster = broadcaster
         self.buffering = buffering
         self.start = start
-        let subscription = ChangeSubscription(to: broadcaster, buffering: buffering, start: startFirst ?? start)
+        let subscription = ChangeSubscription(to: broadcaster, buffering: buffering, start: start)
         first = FirstSubscription(subscription)
     }
 

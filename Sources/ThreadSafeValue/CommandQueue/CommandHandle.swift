@@ -2,86 +2,120 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
-
-/// A handle for a command that was submitted to a target queue: to cancel it, or to see whether it has begun.
+/// A handle for a command that was submitted to a target queue: to cancel it, to see where it is, or to await its end.
 ///
-/// Keep it or not: the command runs all the same. It does not keep the value alive, and keeps nothing of the command
-/// once that is over.
-public struct CommandHandle: Sendable {
+/// ```swift
+/// let handle = counter.async(performIn: .main).lowestPriority.update { counter in
+///     counter += 1
+///     return counter
+/// }
+/// print(await handle.value)
+/// ```
+///
+/// Keep it or not: the command runs all the same. It does not keep the value alive, and of a command that is over it
+/// keeps what `update` returned, and nothing else.
+public struct CommandHandle<Answer: Sendable> {
     /// Where a command is in its life.
     public enum State: Sendable {
         /// The command was accepted and waits for its turn.
         case waiting
-        /// The command got its turn: its closure is about to be called, runs, or has ended.
-        case started
+        /// The command has its turn: its closure is about to be called, or runs, or `done` is still to be called.
+        case running
+        /// The command is over.
+        case finished
         /// The command was cancelled before its turn came.
         case cancelled
-        /// The command was not accepted, or its suspended value went away; its completion got the reason.
+        /// The command was not accepted, or its suspended value went away.
         case refused
     }
 
-    private let accepted: Accepted?
+    private let command: Result<PendingCommand, QueueSafeValueError>
 
-    struct Accepted: Sendable {
-        let command: PendingCommand
-        let reference: QueueReference
-    }
-
-    init(_ accepted: Accepted) {
-        self.accepted = accepted
-    }
-
-    private init() {
-        accepted = nil
+    /// - Parameter command: The command, or why it was not accepted.
+    @usableFromInline
+    init(_ command: Result<PendingCommand, QueueSafeValueError>) {
+        self.command = command
     }
 }
 
-extension CommandHandle {
-    /// The handle of a command that was not accepted.
-    @usableFromInline
-    static var refused: CommandHandle { CommandHandle() }
+// The state of a command is atomic, the rest is guarded by the lock of its line.
+extension CommandHandle: @unchecked Sendable {}
 
+extension CommandHandle {
     /// Where the command is in its life now.
     public var state: State {
-        guard let accepted else { return .refused }
-        return switch accepted.reference.state(of: accepted.command) {
+        guard case .success(let command) = command else { return .refused }
+        return switch command.state {
         case .waiting: .waiting
-        case .started: .started
+        case .running: .running
+        case .finished: .finished
         case .cancelled: .cancelled
         case .refused: .refused
         }
     }
 
-    /// Takes the command out, unless it has started.
+    /// Takes the command out, unless it has begun.
     ///
     /// Its closure is never called then, and its completion gets ``QueueSafeValueError/cancelled`` on the target
     /// queue. What the closure captured goes away on the calling thread, before this returns. That of a `get` is called
     /// with the failure on the target queue instead, and goes away then.
     ///
-    /// - Returns: `true` if this call cancelled the command; `false` if it had started or was cancelled or refused
+    /// - Returns: `true` if this call cancelled the command; `false` if it had begun or was cancelled or refused
     ///   before.
-    /// - Complexity: O(log number of target queues that have commands).
+    /// - Complexity: O(log number of target queues that have commands), on average.
     @discardableResult
     public func cancel() -> Bool {
-        end(.cancelled, atOnce: false)
+        guard case .success(let command) = command else { return false }
+        return command.lane.turns.cancel(command)
     }
 
-    /// Takes the command out, unless it has started, and tells its caller why.
+    /// What the closure of an `update` returned, or of another command nothing; or why the command failed.
     ///
-    /// - Parameters:
-    ///   - error: What the caller gets.
-    ///   - atOnce: Whether the calling thread tells that, and not the target queue.
-    /// - Returns: Whether this has ended it.
-    @discardableResult
-    func end(_ error: QueueSafeValueError, atOnce: Bool) -> Bool {
-        guard let accepted, let target = accepted.reference.withTurns({ $0.cancel(accepted.command) }) ?? nil else {
-            return false
+    /// It suspends the task until the command is over. In an async closure that has the value itself, it answers
+    /// ``QueueSafeValueError/reentrantCommand`` at once, and the command runs later.
+    public var value: Result<Answer, QueueSafeValueError> {
+        get async {
+            switch command {
+            case .success(let command): await command.end()
+            case .failure(let failure): .failure(failure)
+            }
         }
-        if let tell = accepted.command.refusal(error) {
-            if atOnce { tell() } else { target.tell([tell]) }
+    }
+}
+
+/// What the closure of a command returned.
+@usableFromInline
+final class CommandAnswer<Answer: Sendable>: Sendable {
+    let answer: Answer
+
+    @usableFromInline
+    init(_ answer: Answer) {
+        self.answer = answer
+    }
+}
+
+extension PendingCommand {
+    /// Waits until the command is over.
+    nonisolated(nonsending) fileprivate func end<Answer: Sendable>() async -> Result<Answer, QueueSafeValueError> {
+        if isOfHolder(currentTaskIdentity()) { return .failure(.reentrantCommand) }
+        unsafe await withUnsafeContinuation { continuation in
+            if lane.turns.withLine({ _ in unsafe !await(continuation) }) { unsafe continuation.resume() }
         }
-        accepted.command.dropWork()
-        return true
+        return switch state {
+        case .cancelled: .failure(.cancelled)
+        case .refused: .failure(.valueContainerDeinited)
+        case .waiting, .running, .finished: answer()
+        }
+    }
+
+    /// Whether a task has the turn that the command waits for.
+    private func isOfHolder(_ task: UInt64) -> Bool {
+        state == .waiting && lane.turns.withLine { $0.isOver ? false : lane.turns.turn.isHeld(by: 0, or: task) }
+    }
+
+    private func answer<Answer: Sendable>() -> Result<Answer, QueueSafeValueError> {
+        if let failure = header.failure { return .failure(failure) }
+        guard let answer = header.answer else { return .success(() as! Answer) }
+        return .success(unsafe unsafeDowncast(answer, to: CommandAnswer<Answer>.self).answer)
     }
 }

@@ -53,14 +53,16 @@ extension CommandMistake {
 
     private static var initialHandler: (@Sendable (CommandMistake) -> Void)? {
         #if DEBUG
-        { mistake in
-            // One call, so that lines of several threads do not mix.
-            let line = Array("\(mistake)\n".utf8)
-            _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-        }
+        { mistake in writeLine("\(mistake)") }
         #else
         nil
         #endif
+    }
+
+    /// Writes a line to standard error, in one call, so that lines of several threads do not mix.
+    static func writeLine(_ text: String) {
+        let line = Array("\(text)\n".utf8)
+        _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
     fileprivate func report() {

@@ -2,8 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-public import Dispatch
-
 // Manual completion: the turn is kept after the closure has returned, until the command is completed.
 
 extension CommandQueue {
@@ -16,186 +14,133 @@ extension CommandQueue {
     ///   - body: Called with the value and what completes the command.
     /// - Returns: The value as `body` left it, or why the command failed.
     @inlinable
-    @inline(never)
     func performManually(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> Result<Value, QueueSafeValueError> {
-        // Not inlined: `NeverReturningTests` say why.
         let thread = TurnWord.currentThread
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
         }
-        var ending: Ending?
-        // A copy, made here and not on the thread that completes the command. Nobody can change the value before.
-        let result = hold { value, done in
+        // The copy is made here and not on the thread that completes the command. Nothing can change the value before.
+        let (result, completion) = hold { value, done in
             try body(&value, done)
             return value
-        } detach: { completion, _ in
-            ending = detach(completion, afterChange: isChange)
         }
-        guard let ending else {
+        guard let completion else {
             giveTurnBack(of: thread, afterChange: isChange)
             return result
         }
-        return ending.wait(for: Value.self).map(Result.failure) ?? result
-    }
-
-    /// Runs `body` with the turn of the calling thread, for a lane.
-    ///
-    /// - Parameters:
-    ///   - isChange: Whether the command may change the value.
-    ///   - body: Called at once, with the value and what completes the command.
-    ///   - tell: Called on the target queue with the result, when the command is completed and the turn is free.
-    ///   - target: The queue of the lane, if there is something to tell.
-    /// - Returns: How the closure left the turn.
-    @inlinable
-    func runManually(
-        isChange: Bool,
-        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
-        completion tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
-        on target: DispatchQueue?
-    ) -> PendingCommand.Ending where Value: Sendable {
-        guard let tell, let target else {
-            // No copy: it would make the next change copy the value too.
-            var isDetached = false
-            let result = hold(body) { completion, _ in
-                detach(completion, afterChange: isChange, on: nil) { _ in }
-                isDetached = true
-            }
-            return isDetached ? .detached : .complete(isChange: isChange, keeping: result)
-        }
-        var isDetached = false
-        let result = hold { value, done in
-            try body(&value, done)
-            return value
-        } detach: { completion, result in
-            detach(completion, afterChange: isChange, on: target) { tell($0.map(Result.failure) ?? result) }
-            isDetached = true
-        }
-        return isDetached ? .detached : .complete(isChange: isChange) { tell(result) }
+        return waitForEnd(consume completion, isChange: isChange).map(Result.failure) ?? result
     }
 
     /// Runs the closure of a command with the turn.
     ///
-    /// - Parameters:
-    ///   - body: The closure.
-    ///   - detach: Called with the result of the closure if the command is not complete then.
-    /// - Returns: The result of the closure.
+    /// - Returns: The result of the closure, and the end of the command if that is still to come.
     @inlinable
     func hold<Success>(
-        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Success,
-        detach: (ManualCompletion, Result<Success, QueueSafeValueError>) -> Void
-    ) -> Result<Success, QueueSafeValueError> {
-        // When this function is over, only `done` keeps it. It is made to be shared.
+        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Success
+    ) -> (Result<Success, QueueSafeValueError>, ManualCompletion?) {
+        // When the caller lets go of it, only `done` keeps it. It is made to be shared.
         nonisolated(unsafe) let completion = ManualCompletion.make()
         let result = run { value in try body(&value) { unsafe completion.complete() } }
-        switch result {
         // A command whose closure throws is over, completed or not.
-        case .failure: unsafe completion.complete()
-        case .success: if unsafe !completion.isComplete { unsafe detach(completion, result) }
-        }
-        return result
+        if case .failure = result { unsafe completion.complete() }
+        return unsafe (result, completion.isComplete ? nil : completion)
     }
 
-    /// Leaves the turn to a command that is not complete, while the thread goes on.
+    /// Leaves the turn to a command that is not complete, and waits until it is.
     ///
-    /// - Parameters:
-    ///   - completion: The end of the command.
-    ///   - isChange: Whether the command may change the value.
-    ///   - target: The queue of the command's lane, if there is somebody to tell.
-    ///   - tell: Called there when the command is completed, with why it failed, if it did.
+    /// - Returns: Why the command failed, if it did.
     @usableFromInline
-    func detach(
-        _ completion: ManualCompletion,
-        afterChange isChange: Bool,
-        on target: DispatchQueue?,
-        then tell: @escaping @Sendable (QueueSafeValueError?) -> Void
-    ) {
-        moveTurn(to: TurnWord.detached)
-        let call = target == nil ? nil : CompletionCall(tell)
-        completion.closureReturned { failure in
-            if var call, let target {
-                call.failure = failure
-                withTurnQueue { $0.giveTurnBack(afterChange: isChange, on: target, calling: call) }
-            } else {
-                giveTurnBack(of: TurnWord.detached, afterChange: isChange)
-            }
-            failure?.reportedOfManualCommand(for: Value.self)
-        }
-    }
-
-    /// Leaves the turn to a command that is not complete, while the calling thread waits.
-    ///
-    /// - Parameters:
-    ///   - completion: The end of the command.
-    ///   - isChange: Whether the command may change the value.
-    /// - Returns: Where to wait for the end.
-    @usableFromInline
-    func detach(_ completion: ManualCompletion, afterChange isChange: Bool) -> Ending {
+    @inline(never)
+    func waitForEnd(_ completion: consuming ManualCompletion, isChange: Bool) -> QueueSafeValueError? {
         let ending = Ending()
-        // The thread that waits keeps the storage, and no other thread does: it may be the only one that may let the
-        // value go.
-        let storage = unsafe Unmanaged.passUnretained(storage)
-        moveTurn(to: TurnWord.detached)
+        // The waiting thread keeps the storage, and no other does: it may be the only one that may let the value go.
+        let turns = withTurns { $0 }
+        turns.detachTurn()
         completion.closureReturned { failure in
-            let delivery = unsafe Self.giveDetachedTurnBack(in: storage, afterChange: isChange)
+            let delivery = turns.giveTurnBackToTell(afterChange: isChange)
             delivery?.deliver()
             ending.set(failure)
             // At last: what it has pushed out of a buffer may wait, as it goes away, for the thread.
             withExtendedLifetime(delivery) {}
         }
-        return ending
-    }
-
-    // Not inlined, so that the caller has no reference to the storage when this has returned.
-    @inline(never)
-    private static func giveDetachedTurnBack(
-        in storage: Unmanaged<CommandQueueStorage<Value>>,
-        afterChange isChange: Bool
-    ) -> Batch.Delivery? {
-        unsafe storage._withUnsafeGuaranteedRef { $0.turns.giveTurnBackToTell(afterChange: isChange) }
+        _ = consume completion
+        return ending.wait()?.reported(for: Value.self, "a command with `done`")
     }
 }
 
-/// Where a thread waits for the end of its manual command.
-@usableFromInline
-struct Ending: Sendable {
-    private enum Outcome {
-        case pending
-        case over(QueueSafeValueError?)
-    }
-
-    private let parker = ThreadWaiter.current.parker!
-    private let outcome = Protected(Outcome.pending)
-
-    func set(_ failure: QueueSafeValueError?) {
-        // Once it is set, the thread may be gone; the parker is kept.
-        let parker = parker
-        outcome.write(.over(failure))
-        parker.wake()
-    }
-
-    /// Waits until it is set.
+extension CommandQueue where Value: Sendable {
+    /// Runs `body` with the turn of a lane.
     ///
-    /// - Parameter valueType: The type of the value.
-    /// - Returns: Why the command failed, if it did.
+    /// - Parameters:
+    ///   - isChange: Whether the command may change the value.
+    ///   - body: Called at once, with the value and what completes the command.
+    ///   - tell: Called on the target queue with the result, when the command is completed and the turn is free.
+    /// - Returns: How the closure left the turn.
+    @inlinable
+    func runManually(
+        isChange: Bool,
+        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
+        completion tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
+    ) -> PendingCommand.Ending {
+        // Without a completion no copy: it would make the next change copy the value too.
+        let (result, completion) = hold { value, done in
+            try body(&value, done)
+            return tell == nil ? nil : value
+        }
+        func completed(_ failure: QueueSafeValueError?) -> PendingCommand.Completed {
+            let result = failure.map(Result.failure) ?? result
+            return PendingCommand.Completed(
+                isChange: isChange,
+                failure: result.failure,
+                tell: tell.map { tell in { tell(result.map { $0! }) } }
+            )
+        }
+        guard let completion else { return .complete(completed(nil)) }
+        return .detached(detach(completion, completed))
+    }
+
+    /// What waits for the end of a command, and keeps the value until then.
     @usableFromInline
-    func wait(for valueType: any Any.Type) -> QueueSafeValueError? {
-        while true {
-            if case .over(let failure) = outcome.wrappedValue {
-                return failure?.reportedOfManualCommand(for: valueType)
+    func detach(
+        _ completion: ManualCompletion,
+        _ completed: @escaping (QueueSafeValueError?) -> PendingCommand.Completed
+    ) -> (@escaping (PendingCommand.Completed) -> Void) -> Void {
+        var completion: ManualCompletion? = completion
+        return { [self] complete in
+            completion.take()!.closureReturned { failure in
+                withExtendedLifetime(storage) { complete(completed(failure)) }
+                failure?.reported(for: Value.self, "a command with `done`")
             }
-            parker.park()
         }
     }
 }
 
-extension QueueSafeValueError {
-    @discardableResult
-    fileprivate func reportedOfManualCommand(for valueType: any Any.Type) -> QueueSafeValueError {
-        reported(for: valueType, "a command with `done`")
+extension Result {
+    @inlinable
+    var failure: Failure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}
+
+/// Where a thread waits for the end of its manual command.
+private struct Ending: Sendable {
+    private let parker = ThreadWaiter.current.parker
+    private let failure = Protected<QueueSafeValueError?>(nil)
+
+    func set(_ failure: QueueSafeValueError?) {
+        // Once it is awake, the thread may be gone; the parker is kept.
+        let parker = parker
+        self.failure.write { $0 = failure }
+        parker.wake()
+    }
+
+    func wait() -> QueueSafeValueError? {
+        parker.park()
+        return failure.wrappedValue
     }
 }

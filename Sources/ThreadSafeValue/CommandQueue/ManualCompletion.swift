@@ -5,22 +5,6 @@
 /// Called once to complete a manual command, on any thread; further calls do nothing.
 public typealias CommandCompletionClosure = @Sendable () -> Void
 
-/// The call of the completion of a manual command, by a block of its lane or, if that is the first, by one of its
-/// own.
-struct CompletionCall: Sendable {
-    // Nothing else keeps it: it goes away where it is called, and not on the thread that completes the command.
-    private let completion: Protected<(@Sendable (QueueSafeValueError?) -> Void)?>
-
-    /// Why the command failed, if it did.
-    var failure: QueueSafeValueError?
-
-    init(_ completion: @escaping @Sendable (QueueSafeValueError?) -> Void) {
-        self.completion = Protected(completion)
-    }
-
-    func make() { completion.write { $0.take() }?(failure) }
-}
-
 /// The end of a manual command: the later of two events, that its closure has returned and that it was completed.
 ///
 /// The user's `done` is the only one to keep this object, and needs no other. When the last copy of an uncalled `done`

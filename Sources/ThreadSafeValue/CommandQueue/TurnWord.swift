@@ -5,19 +5,19 @@
 /// What the one atomic word of a command queue says. A pure value: `TurnQueue` reads and exchanges it.
 ///
 /// ```
-/// 63, 55 … 4  holder     who has the turn: a thread, `detached`, a `TaskBody`, or 0 when the turn is free
-/// 57          observed   somebody listens to changes: whoever gives the turn back tells
-/// 56          suspended  nobody takes the turn, free or not
-/// 3           successor  the successor is chosen and on its way to take the turn: a release need wake nobody
-/// 2 … 0       waiting    the highest priority that waits in line, 0 when nobody does
+/// 63          suspended  nobody takes the turn, free or not
+/// 62          async      an async closure of a task has the turn
+/// 61          crowd      more than the front stands in line
+/// 60          lane       the front is a lane: a newcomer does not barge past its equal
+/// 57          observed   a change is told: to listeners, or to commands that wait for a condition
+/// 55 … 4      holder     a thread, a task, a lane that was handed the turn, `detached`; 0 when the turn is free
+/// 3           look       a release looks at the line: the front is not on its way, or is owed the turn
+/// 2 … 0       front      the priority of the front, 0 when nothing stands in line
 /// ```
 ///
-/// The holder stands where the bits of a thread's identity do, so that the fast path does not move them.
-///
-/// The holder is set by whoever takes the turn and cleared by whoever has it, with no lock. The other bits are the
-/// summary of the `WaiterQueue` and change under its lock only.
-///
-/// Invariant (true summary): while the turn is free, the summary is that of the line.
+/// The holder stands where the bits of an identity do, so that the fast path does not move them. It is set by taking the
+/// turn and cleared by freeing it, without the lock. All other bits are the summary of the `Line` and change under its
+/// lock, but `async`, which goes with the holder.
 @usableFromInline
 struct TurnWord: Equatable {
     @usableFromInline
@@ -30,126 +30,85 @@ struct TurnWord: Equatable {
 }
 
 extension TurnWord {
-    /// The word of a free turn for which nobody waits.
+    /// The word of a free turn for which nothing waits.
     @inlinable
     @_transparent
     static var idle: UInt64 { 0 }
-
-    /// The holder of a manual command whose closure has returned: no thread, until its `done` is called.
-    @inlinable
-    static var detached: UInt64 { 1 << 4 }
 
     /// The calling thread, as a holder. It is also the whole word of a turn that this thread has alone.
     @inlinable
     @_transparent
     static var currentThread: UInt64 { currentThreadIdentity() }
 
-    private static var waitingMask: UInt64 { 0b111 }
-    private static var successorBit: UInt64 { 1 << 3 }
-    private static var suspendedBit: UInt64 { 1 << 56 }
-    private static var observedBit: UInt64 { 1 << 57 }
+    /// The holder of a manual command whose closure has returned, until its `done` is called.
+    @usableFromInline
+    static var detached: UInt64 { 1 << 4 }
 
-    init(holder: UInt64, waiting: UInt64, hasSuccessor: Bool, isSuspended: Bool, isObserved: Bool) {
-        bits =
-            holder | waiting | (hasSuccessor ? Self.successorBit : 0) | (isSuspended ? Self.suspendedBit : 0)
-            | (isObserved ? Self.observedBit : 0)
+    /// What the holder of an async closure has beside the identity of its task.
+    @inlinable
+    static var asyncBit: UInt64 { 1 << 62 }
+
+    private static var suspendedBit: UInt64 { 1 << 63 }
+    private static var crowdBit: UInt64 { 1 << 61 }
+    private static var laneBit: UInt64 { 1 << 60 }
+    private static var observedBit: UInt64 { 1 << 57 }
+    private static var lookBit: UInt64 { 1 << 3 }
+    private static var frontMask: UInt64 { 0b111 }
+    private static var holderMask: UInt64 { identityBits | asyncBit }
+
+    /// The summary of a line, with a holder.
+    init(holder: UInt64, front: Waiter?, isCrowd: Bool, isSuspended: Bool, isObserved: Bool) {
+        bits = holder | (isSuspended ? Self.suspendedBit : 0) | (isObserved ? Self.observedBit : 0)
+        guard let front else { return }
+        let looks = holder != 0 && holder != front.identity && (front.isOwed || !front.isSent)
+        bits |=
+            front.priority.level | (looks ? Self.lookBit : 0) | (front.isLane ? Self.laneBit : 0)
+            | (isCrowd ? Self.crowdBit : 0)
     }
 
     /// The same word with another holder.
-    func held(by holder: UInt64) -> TurnWord {
-        TurnWord(bits: holder | (bits & ~TaskBody.holders))
-    }
+    func held(by holder: UInt64) -> TurnWord { TurnWord(bits: holder | bits & ~Self.holderMask) }
 
-    var holder: UInt64 { bits & TaskBody.holders }
+    /// The word of a lane's block that has the turn while only its lane stands in line, without the holder.
+    static func alone(_ priority: CommandPriority) -> TurnWord { TurnWord(bits: priority.level | laneBit) }
+
+    var holder: UInt64 { bits & Self.holderMask }
 
     var isFree: Bool { holder == 0 }
-
-    /// A running thread has the turn, and may give it back in a moment.
-    var isHeldByThread: Bool { !isFree && !isHeldByTask && holder != Self.detached }
-
-    /// The holder is an async body.
-    var isHeldByTask: Bool { bits & TaskBody.flag != 0 }
-
-    /// The level of the highest priority in line; 0 when nobody waits.
-    var waiting: UInt64 { bits & Self.waitingMask }
-
-    var hasSuccessor: Bool { bits & Self.successorBit != 0 }
 
     var isSuspended: Bool { bits & Self.suspendedBit != 0 }
 
     var isObserved: Bool { bits & Self.observedBit != 0 }
 
-    /// Whether a release must choose the successor.
-    var needsSuccessor: Bool { waiting != 0 && !hasSuccessor && !isSuspended }
+    var isHeldByAsyncClosure: Bool { bits & Self.asyncBit != 0 }
+
+    /// Whether a release has to look at the line.
+    var looks: Bool { bits & Self.lookBit != 0 }
+
+    var isLineEmpty: Bool { bits & Self.frontMask == 0 }
+
+    var isCrowd: Bool { bits & Self.crowdBit != 0 }
+
+    /// Whether this thread or task has the turn. A part that is not there is 0.
+    func isHeld(by thread: UInt64, or task: UInt64) -> Bool {
+        let identity = bits & identityBits
+        return identity != 0 && (identity == thread || identity == task)
+    }
+
+    /// Rule 1: a newcomer takes a free turn, past less urgent waiters, and past equal threads that are on their way.
+    func mayBeTaken(by priority: CommandPriority) -> Bool {
+        guard isFree, !isSuspended else { return false }
+        let front = bits & Self.frontMask
+        return bits & Self.laneBit == 0 ? priority.level >= front : priority.level > front
+    }
+
+    /// Whether a thread that is the front might take the turn.
+    func mayBeTaken(byFront priority: CommandPriority) -> Bool {
+        isFree && !isSuspended && bits & (Self.frontMask | Self.laneBit) == priority.level
+    }
 }
 
 extension CommandPriority {
-    /// The priority as a number from 1 to 5, so that 0 can mean "nobody" in the turn word.
+    /// The priority as a number from 1 to 5, so that 0 can mean "nothing" in the turn word.
     var level: UInt64 { UInt64(rawValue) }
-}
-
-extension TurnWord {
-    /// What a newcomer may do, which does not stand in line yet.
-    enum Admission {
-        /// Take the turn.
-        case take
-        /// Take the turn if the `BargingDeadline` allows it, or look again in a moment.
-        case barge
-        /// Look again in a moment: a running thread has the turn, or is about to take it.
-        case spin
-        /// Stand in line.
-        case queue
-    }
-
-    /// What a newcomer of a priority may do.
-    func admission(of priority: CommandPriority) -> Admission {
-        if isSuspended { return .queue }
-        if !isFree { return isHeldByThread ? .spin : .queue }
-        if priority.level > waiting { return .take }
-        return priority.level == waiting ? .barge : .spin
-    }
-}
-
-/// Until when newcomers may barge past the front, if that has their priority, or until when a free turn is kept for it.
-/// A pure value in one word.
-///
-/// It is fixed by the arrival of the front and the number of threads that wait. The priority is part of it, as a
-/// newcomer reads the turn word and the deadline one after the other: the deadline of a more urgent front that came and
-/// went between says nothing about the one there now.
-package struct BargingDeadline: Equatable {
-    let bits: UInt64
-
-    init(bits: UInt64) {
-        self.bits = bits
-    }
-
-    /// - Parameters:
-    ///   - priority: Of the front.
-    ///   - time: From when on its equals may not barge, in nanoseconds of `now()`.
-    init(_ priority: CommandPriority, until time: UInt64) {
-        bits = time << 3 | priority.level
-    }
-
-    /// Nobody may barge.
-    package static var none: BargingDeadline { BargingDeadline(bits: 0) }
-
-    /// Nobody may barge, and a free turn is kept for the block of a lane.
-    ///
-    /// - Parameter time: Until when, in nanoseconds of `now()`.
-    init(keptUntil time: UInt64) {
-        bits = time << 3 | 0b111
-    }
-
-    /// Whether nobody barges any more, and the free turn may be kept for a block that is late.
-    func isOver(at time: UInt64) -> Bool {
-        self != .none && time >= bits >> 3
-    }
-
-    /// Whether newcomers of a priority may barge past their equals at any time.
-    func isOf(_ priority: CommandPriority) -> Bool { bits & 0b111 == priority.level }
-
-    /// Whether a newcomer of a priority may barge past its equals at a time.
-    package func allows(_ priority: CommandPriority, at time: UInt64) -> Bool {
-        isOf(priority) && time < bits >> 3
-    }
 }

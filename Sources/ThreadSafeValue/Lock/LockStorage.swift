@@ -22,6 +22,9 @@ protocol LockStorage {
     /// Takes the lock on behalf of a type if that is possible in time. Crashes if the calling thread holds it already.
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool
 
+    /// Takes a lock that is held for moments only, so that no wait for it is part of a circle.
+    static func lockForMoment(_ storage: UnsafeMutablePointer<Self>)
+
     /// Takes the lock if nobody holds it.
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool
 
@@ -76,6 +79,11 @@ extension LockCell {
 extension LockStorage {
     @inlinable
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
+        unsafe lock(storage)
+    }
+
+    @usableFromInline
+    static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
         unsafe lock(storage)
     }
 

@@ -63,10 +63,9 @@ extension SleeperQueue {
     /// Sleeps until the thread has the lock, unless that would be for ever.
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type) -> Bool {
         let resource = WaitGraph.Resource(kind: .lock, word: word, user: user)
-        let (thread, body) = (sleeper.thread, TaskBody.current)
-        let circle = WaitGraph.shared.begin(for: resource, thread: thread, body: body)
-        if let circle { LockMistake.failCircle(circle) }
-        defer { WaitGraph.shared.end(for: resource, thread: thread, body: body) }
+        let waiting = WaitGraph.Waiting(thread: sleeper.thread, task: currentTaskIdentity())
+        if let circle = WaitGraph.shared.begin(for: resource, by: waiting) { LockMistake.failCircle(circle) }
+        defer { WaitGraph.shared.end(waiting) }
         return sleep(word, sleeper, until: .max)
     }
 

@@ -77,12 +77,9 @@ extension AtomicWord {
         unsafe catomic_word_exchange(storage, expected, desired)
     }
 
-    /// Replaces the word if it is less.
-    func raise(to bits: UInt64) {
-        while true {
-            let seen = load()
-            if seen >= bits || exchange(seen, for: bits) { return }
-        }
+    /// Adds one, for a word that only one thread at a time writes.
+    func increment() {
+        store(load() &+ 1)
     }
 }
 

@@ -15,13 +15,6 @@ public import Dispatch
 package final class Parker {
     private let semaphore = DispatchSemaphore(value: 0)
 
-    /// The thread that made it.
-    let thread = currentThreadIdentity()
-
-    /// How long the thread stands in the line for a turn that it has left last. Changed under the lock of that line,
-    /// while the thread stands in it.
-    private var timeInLine: TimeInLine?
-
     package init() {}
 }
 
@@ -29,17 +22,6 @@ package final class Parker {
 extension Parker: @unchecked Sendable {}
 
 extension Parker {
-    /// The thread leaves a line, with the turn or without.
-    func leaves(line: UInt, whereItCameAt arrival: UInt64, at time: UInt64) {
-        if timeInLine?.line != line { timeInLine = TimeInLine(line: line, arrival: arrival) }
-        timeInLine!.add(from: arrival, to: time)
-    }
-
-    /// For how long the thread has stood in a line since a time; 0 if it has left another one meanwhile.
-    func timeInLine(_ line: UInt, since start: UInt64) -> UInt64 {
-        if let timeInLine, timeInLine.line == line { timeInLine.nanoseconds(since: start) } else { 0 }
-    }
-
     package func park() {
         semaphore.wait()
     }
@@ -119,6 +101,9 @@ extension Deadline {
     @usableFromInline
     static var never: Deadline { Deadline(time: .max) }
 
+    /// After more than a lifetime.
+    static var someDay: Deadline { Deadline(time: 1 << 62) }
+
     /// Not at all.
     @usableFromInline
     static var passed: Deadline { Deadline(time: 0) }
@@ -140,6 +125,14 @@ extension Deadline {
 
     /// Whether it will pass.
     var isTime: Bool { self != .passed && self != .never }
+
+    /// What is left of the time, in nanoseconds: 0 for none at all, `.max` for ever.
+    @usableFromInline
+    var remaining: UInt64 {
+        if !isTime { return time }
+        let now = now()
+        return time > now ? time - now : 0
+    }
 }
 
 /// Nanoseconds of a clock that never runs backwards.

@@ -2,8 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import CThread
-
 /// What `print` says of a handle: its value, which may lead back to the handle.
 ///
 /// The thread knows what was described, and not the task: to bind a task-local value waits for an `onCancel` of the task
@@ -15,16 +13,17 @@ enum HandleDescription {
         var objects: [ObjectIdentifier: AnyObject] = [:]
     }
 
+    private static let local = ThreadLocal<Described>()
+
     /// Puts the description of the value behind a name, or `…` if that of the first handle has it already: there might be
     /// no end, or one way for each order of the handles.
     static func text(_ name: String, of object: AnyObject, _ describeValue: () -> String) -> String {
-        guard let local = unsafe CThreadLocal() else {
+        guard let described = local.object else {
             let described = Described()
-            unsafe CThreadSetLocal(Unmanaged.passUnretained(described).toOpaque())
-            defer { withExtendedLifetime(described) { CThreadSetLocal(nil) } }
+            local.object = described
+            defer { withExtendedLifetime(described) { local.object = nil } }
             return text(name, of: object, describeValue)
         }
-        let described = unsafe Unmanaged<Described>.fromOpaque(local).takeUnretainedValue()
         let isFirst = described.objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
         return "\(name)(\(isFirst ? describeValue() : "…"))"
     }

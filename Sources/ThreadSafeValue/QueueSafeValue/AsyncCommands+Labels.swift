@@ -15,8 +15,8 @@ extension AsyncCommands {
     @discardableResult
     public func get(
         completion commandClosure: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)?
-    ) -> CommandHandle {
-        guard let commandClosure else { return .refused }
+    ) -> CommandHandle<Void> {
+        guard let commandClosure else { return CommandHandle(.failure(.commandClosureDeallocated)) }
         return get(commandClosure)
     }
 
@@ -34,7 +34,7 @@ extension AsyncCommands {
             @Sendable (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
         )?,
         completion: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         guard let commandClosure else { return fail(.commandClosureDeallocated, completion) }
         return get(commandClosure, completion: completion)
     }
@@ -51,7 +51,7 @@ extension AsyncCommands {
     public func set(
         accessClosure: (@Sendable (inout CurrentValue) throws -> Void)?,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         return set(accessClosure, completion: commandClosure)
     }
@@ -70,7 +70,7 @@ extension AsyncCommands {
             @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
         )?,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         return set(accessClosure, completion: commandClosure)
     }

@@ -1,8 +1,6 @@
 //
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
-// Some commands are not inlined: `NeverReturningTests` say why. Inlined in such a loop, each would keep its queue for
-// ever.
 
 public import Dispatch
 
@@ -38,8 +36,7 @@ extension AsyncSchedule: CommandSchedule {
 /// always. A completion runs after the command: others may have the turn by then, so it may wait for the value itself.
 ///
 /// A command that was accepted runs, also if nobody holds the value any more, unless that is suspended. If the target
-/// queue does not start for 5 ms when the turn comes, its commands let others go first until it does; for a queue that
-/// was late before it may be 50 ms, or 0.8 s if its blocks come in vain.
+/// queue does not start in time, its commands let others go first until it does: see <doc:TakingTurns>.
 public struct AsyncCommands<Value: Sendable>: Sendable {
     /// The value as a command finds it.
     public typealias CurrentValue = Value
@@ -66,16 +63,15 @@ extension AsyncCommands {
     /// - Parameter commandClosure: Called once on the target queue with the value, or with why there is none.
     /// - Returns: A handle, to cancel the command.
     @inlinable
-    @inline(never)
     @discardableResult
     public func get(
         _ commandClosure: @escaping @Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         submit(orFail: commandClosure) { turn in
             switch turn {
             case .success(let storage):
                 unsafe commandClosure(.success(CommandQueue(of: storage).value.pointee))
-                return .complete(isChange: false, tell: nil)
+                return .complete(PendingCommand.Completed(isChange: false))
             case .failure(let error): return .refused(error, commandClosure)
             }
         }
@@ -91,7 +87,6 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the value or why the command failed.
     /// - Returns: A handle, to cancel the command.
     @inlinable
-    @inline(never)
     @discardableResult
     public func get(
         _ commandClosure:
@@ -99,7 +94,7 @@ extension AsyncCommands {
                 Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure
             ) -> Void,
         completion: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         submitManually(
             isChange: false,
             orFail: { result in
@@ -118,12 +113,11 @@ extension AsyncCommands {
     ///     set.
     /// - Returns: A handle, to cancel the command.
     @inlinable
-    @inline(never)
     @discardableResult
     public func set(
         newValue: Value,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         // Holds the old value after the exchange, until the command goes away: without the turn. And no copy of the new
         // one is left, which would make the next change copy it.
         var exchanged = newValue
@@ -132,7 +126,7 @@ extension AsyncCommands {
             case .success(let storage):
                 let tell = commandClosure.map { [exchanged] tell in { tell(.success(exchanged)) } }
                 unsafe swap(&CommandQueue(of: storage).value.pointee, &exchanged)
-                return .complete(isChange: true, tell: tell)
+                return .complete(PendingCommand.Completed(isChange: true, tell: tell))
             case .failure(let error): return .refused(error, commandClosure)
             }
         }
@@ -150,12 +144,12 @@ extension AsyncCommands {
     public func set(
         _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         guard let commandClosure else {
             return submit(orFail: commandClosure) { turn in
-                guard case .success(let storage) = turn else { return .complete(isChange: false, tell: nil) }
+                guard case .success(let storage) = turn else { return .refused(nil) }
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
-                return .complete(isChange: true, keeping: result)
+                return .complete(PendingCommand.Completed(isChange: true, failure: result.failure))
             }
         }
         return submit(orFail: commandClosure) { turn in
@@ -169,7 +163,9 @@ extension AsyncCommands {
                 } catch {
                     result = .failure(.unexpected(error: error))
                 }
-                return .complete(isChange: true) { commandClosure(result) }
+                return .complete(
+                    PendingCommand.Completed(isChange: true, failure: result.failure) { commandClosure(result) }
+                )
             case .failure(let error): return .refused(error, commandClosure)
             }
         }
@@ -187,13 +183,20 @@ extension AsyncCommands {
     @discardableResult
     public func update<Answer: Sendable>(
         _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer,
-        completion: @escaping @Sendable (Result<Answer, QueueSafeValueError>) -> Void
-    ) -> CommandHandle {
+        completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
+    ) -> CommandHandle<Answer> {
         submit(orFail: completion) { turn in
             switch turn {
             case .success(let storage):
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
-                return .complete(isChange: true) { completion(result) }
+                return .complete(
+                    PendingCommand.Completed(
+                        isChange: true,
+                        failure: result.failure,
+                        answer: (try? result.get()).map(CommandAnswer.init),
+                        tell: completion.map { completion in { completion(result) } }
+                    )
+                )
             case .failure(let error): return .refused(error, completion)
             }
         }
@@ -211,27 +214,25 @@ extension AsyncCommands {
     ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command.
     @inlinable
-    @inline(never)
     @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
         completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
     }
 }
 
 extension AsyncCommands {
-    /// Submits a command, as one closure and one allocation.
+    /// Submits a command, as one closure and one object.
     @inlinable
-    func submit<Answer>(
-        orFail tell: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?,
+    func submit<Told, Answer>(
+        orFail tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?,
         _ work: consuming @escaping PendingCommand.Work
-    ) -> CommandHandle {
-        switch schedule.queue.submit(priority, in: schedule.target, work: work) {
-        case .success(let handle): return handle
-        case .failure(let error): return fail(error, tell)
-        }
+    ) -> CommandHandle<Answer> {
+        let command = schedule.queue.submit(priority, in: schedule.target, work: work)
+        if case .failure(let error) = command, let tell { schedule.target.async { tell(.failure(error)) } }
+        return CommandHandle(command)
     }
 
     /// Submits a command that has the turn until it is completed.
@@ -241,13 +242,11 @@ extension AsyncCommands {
         orFail refuse: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ body: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
-    ) -> CommandHandle {
-        // Without a completion the command counts no reference to its queue.
-        let target = completion == nil ? nil : schedule.target
-        return submit(orFail: refuse) { turn in
+    ) -> CommandHandle<Void> {
+        submit(orFail: refuse) { turn in
             switch turn {
             case .success(let storage):
-                CommandQueue(of: storage).runManually(isChange: isChange, body, completion: completion, on: target)
+                CommandQueue(of: storage).runManually(isChange: isChange, body, completion: completion)
             case .failure(let error): .refused(error, refuse)
             }
         }
@@ -255,22 +254,27 @@ extension AsyncCommands {
 
     /// Reports on the target queue that a command was not accepted.
     @inlinable
-    func fail<Answer>(
+    func fail<Told>(
         _ error: QueueSafeValueError,
-        _ tell: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)?
-    ) -> CommandHandle {
+        _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
+    ) -> CommandHandle<Void> {
         if let tell { schedule.target.async { tell(.failure(error)) } }
-        return .refused
+        return CommandHandle(.failure(error))
     }
 }
 
 extension PendingCommand.Ending {
-    /// What is left of a command that was refused: to tell its caller.
+    /// What is left of a command that does not run: to tell its caller.
     @inlinable
-    static func refused<Value>(
+    static func refused<Told>(
         _ error: QueueSafeValueError,
-        _ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
+        _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        .complete(isChange: false, tell: tell.map { tell in { tell(.failure(error)) } })
+        .refused(tell.map { tell in { tell(.failure(error)) } })
+    }
+
+    @inlinable
+    static func refused(_ tell: (() -> Void)?) -> Self {
+        .complete(PendingCommand.Completed(isChange: false, tell: tell))
     }
 }

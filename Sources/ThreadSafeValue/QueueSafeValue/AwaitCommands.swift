@@ -116,14 +116,14 @@ extension AwaitCommands {
 
     /// Changes the value in place, in a closure that has it to itself.
     ///
-    /// - Parameter accessClosure: Called at most once, in the task or on a global queue. If it throws, what it changed
+    /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
     /// - Returns: The updated value, or why the command failed.
     @inlinable
     @inline(__always)
     @discardableResult
     nonisolated(nonsending) public func set(
-        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
+        _ accessClosure: (inout CurrentValue) throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true) { value in
             try accessClosure(&value)
@@ -136,7 +136,7 @@ extension AwaitCommands {
     /// The turn is kept while the closure is suspended. A command of the same value that waits or is awaited inside it,
     /// or in a child task of it, answers ``QueueSafeValueError/reentrantCommand``.
     ///
-    /// - Parameter accessClosure: Called at most once, in the task or a child of it. If it throws, what it changed
+    /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
     /// - Returns: The updated value, or why the command failed.
     @inlinable
@@ -152,26 +152,26 @@ extension AwaitCommands {
 
     /// Computes something from the value, in a closure that has it to itself.
     ///
-    /// - Parameter commandClosure: Called at most once, in the task or on a global queue.
+    /// - Parameter commandClosure: Called at most once, in the task.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @inline(__always)
     nonisolated(nonsending) public func map<MappedValue: Sendable>(
-        _ commandClosure: @escaping @Sendable (CurrentValue) throws -> MappedValue
+        _ commandClosure: (CurrentValue) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { try commandClosure($0) }
     }
 
     /// Changes the value in place and computes an answer, in a closure that has it to itself.
     ///
-    /// - Parameter accessClosure: Called at most once, in the task or on a global queue. If it throws, what it changed
+    /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @inline(__always)
     @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
-        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer
+        _ accessClosure: (inout CurrentValue) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true, accessClosure)
     }
@@ -181,7 +181,7 @@ extension AwaitCommands {
     ///
     /// The turn is kept while the closure is suspended, as with `set` and an async closure.
     ///
-    /// - Parameter accessClosure: Called at most once, in the task or a child of it. If it throws, what it changed
+    /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
@@ -190,40 +190,6 @@ extension AwaitCommands {
         _ accessClosure: @Sendable (inout CurrentValue) async throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout, accessClosure)
-    }
-}
-
-extension AwaitCommands {
-    /// Puts a command in line now, whose answer may be awaited later.
-    ///
-    /// Commands of one priority that are submitted one after the other run in that order; those of several tasks that
-    /// each await one run in any. With a time-out of zero it is put in line only if the turn is free, and then waits for
-    /// as long as it takes; if not, it answers ``QueueSafeValueError/timedOut``, also in an async closure of the value.
-    ///
-    /// - Parameter accessClosure: Called at most once, on a concurrent queue, with the value. If it throws, what it
-    ///   changed stays.
-    /// - Returns: The command, with its answer.
-    @inlinable
-    @discardableResult
-    public func submit<Answer: Sendable>(
-        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer
-    ) -> SubmittedCommand<Answer> {
-        queue.submit(priority, timeout, accessClosure)
-    }
-
-    /// Puts a command in line now, with an async closure, whose answer may be awaited later.
-    ///
-    /// The closure has the value to itself until it returns, also while it is suspended.
-    ///
-    /// - Parameter accessClosure: Called at most once, in a detached task, with the value. If it throws, what it
-    ///   changed stays.
-    /// - Returns: The command, with its answer.
-    @inlinable
-    @discardableResult
-    public func submit<Answer: Sendable>(
-        _ accessClosure: @escaping @Sendable (inout CurrentValue) async throws -> Answer
-    ) -> SubmittedCommand<Answer> {
-        queue.submitBody(priority, timeout, accessClosure)
     }
 }
 
@@ -240,7 +206,7 @@ extension AwaitCommands {
     /// at once.
     ///
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for; called in the task or on a global queue, with the turn,
+    ///   - condition: Whether this is the value to wait for; called in the task, with the turn,
     ///     for the value as it is now and after changes.
     ///   - accessClosure: Called at most once, there too, with a value that meets the condition. If it throws, what it
     ///     changed stays.
@@ -248,8 +214,8 @@ extension AwaitCommands {
     @inlinable
     @discardableResult
     nonisolated(nonsending) public func set(
-        when condition: @escaping @Sendable (CurrentValue) -> Bool,
-        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void
+        when condition: (CurrentValue) -> Bool,
+        _ accessClosure: (inout CurrentValue) throws -> Void
     ) async -> Result<UpdatedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, when: condition) { value in
             try accessClosure(&value)
@@ -262,15 +228,15 @@ extension AwaitCommands {
     /// It waits as ``set(when:_:)`` does.
     ///
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for; called in the task or on a global queue, with the turn.
+    ///   - condition: Whether this is the value to wait for; called in the task, with the turn.
     ///   - accessClosure: Called at most once, there too, with a value that meets the condition. If it throws, what it
     ///     changed stays.
     /// - Returns: What the closure returned, or why the command failed.
     @inlinable
     @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
-        when condition: @escaping @Sendable (CurrentValue) -> Bool,
-        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer
+        when condition: (CurrentValue) -> Bool,
+        _ accessClosure: (inout CurrentValue) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, when: condition, accessClosure)
     }

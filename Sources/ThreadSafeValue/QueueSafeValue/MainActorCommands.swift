@@ -52,7 +52,7 @@ extension MainActorCommands {
     @discardableResult
     public func get(
         _ commandClosure: @escaping @MainActor (Result<CurrentValue, QueueSafeValueError>) -> Void
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         commands.get(onMainQueue(commandClosure))
     }
 
@@ -69,7 +69,7 @@ extension MainActorCommands {
                 Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure
             ) -> Void,
         completion: (@MainActor (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         commands.get(
             { result, done in MainActor.assumeIsolated { commandClosure(result, done) } },
             completion: completion.map(onMainQueue)
@@ -86,7 +86,7 @@ extension MainActorCommands {
     public func set(
         newValue: Value,
         completion commandClosure: (@MainActor (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         commands.set(newValue: newValue, completion: commandClosure.map(onMainQueue))
     }
 
@@ -100,7 +100,7 @@ extension MainActorCommands {
     public func set(
         _ accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Void,
         completion commandClosure: (@MainActor (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         commands.set(
             { value in try MainActor.assumeIsolated { try accessClosure(&value) } },
             completion: commandClosure.map(onMainQueue)
@@ -118,7 +118,7 @@ extension MainActorCommands {
     public func set(
         _ accessClosure: @escaping @MainActor (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
         completion commandClosure: (@MainActor (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
-    ) -> CommandHandle {
+    ) -> CommandHandle<Void> {
         commands.set(
             { value, done in try MainActor.assumeIsolated { try accessClosure(&value, done) } },
             completion: commandClosure.map(onMainQueue)
@@ -135,11 +135,11 @@ extension MainActorCommands {
     @discardableResult
     public func update<Answer: Sendable>(
         _ accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Answer,
-        completion: @escaping @MainActor (Result<Answer, QueueSafeValueError>) -> Void
-    ) -> CommandHandle {
+        completion: (@MainActor (Result<Answer, QueueSafeValueError>) -> Void)? = nil
+    ) -> CommandHandle<Answer> {
         commands.update(
             { value in try MainActor.assumeIsolated { try accessClosure(&value) } },
-            completion: onMainQueue(completion)
+            completion: completion.map(onMainQueue)
         )
     }
 }

@@ -28,7 +28,7 @@ extension QueueSafeContainer {
 
     private func copyIfFree() -> Value? {
         let queue = queue
-        guard case .taken = queue.tryToTakeTurn(.lowest, .none) else { return nil }
+        guard queue.tryToTakeTurn(.lowest) else { return nil }
         defer { queue.giveTurnBack(of: TurnWord.currentThread, afterChange: false) }
         return unsafe queue.value.pointee
     }
@@ -37,11 +37,6 @@ extension QueueSafeContainer {
 extension QueueSafeValue: CustomReflectable, CustomDebugStringConvertible {}
 extension QueueSafeSyncedValue: CustomReflectable, CustomDebugStringConvertible {}
 extension QueueSafeAsyncedValue: CustomReflectable, CustomDebugStringConvertible {}
-
-extension SubmittedCommand: CustomReflectable {
-    /// A mirror of nothing: its parts are guarded by locks, and its answer may be on its way.
-    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
-}
 
 extension CommandHandle: CustomReflectable {
     /// A mirror of the state. The command itself belongs to its queue.

@@ -9,7 +9,7 @@ extension QueueSafeContainer {
     /// call needs a ``resume()``: when nobody holds the value any more who could call it, its pending commands answer
     /// ``QueueSafeValueError/valueContainerDeinited``. A `wait` on the thread that is to resume would wait for ever.
     public func suspend() {
-        queue.withTurnQueue { $0.suspend() }
+        queue.withTurns { $0.suspend() }
     }
 
     /// Takes back one `suspend()`; after the last, the commands that wait go on.
@@ -17,7 +17,7 @@ extension QueueSafeContainer {
     /// - Returns: Success, or ``QueueSafeValueError/notSuspended`` if there is nothing to take back.
     @discardableResult
     public func resume() -> Result<Void, QueueSafeValueError> {
-        if queue.withTurnQueue({ $0.resume() }) { return .success(()) }
+        if queue.withTurns({ $0.resume() }) { return .success(()) }
         return .failure(.notSuspended.reported(for: Value.self, "resume()"))
     }
 }

@@ -38,11 +38,6 @@ public struct QueueSafeValue<Value> {
         self.init(CommandQueue(value, limit: pendingCommandLimit))
     }
 
-    /// Creates a value with other bounds, for tests.
-    package init(value: Value, pendingCommandLimit: Int = .max, policy: HandoffPolicy) {
-        self.init(CommandQueue(value, policy: policy, limit: pendingCommandLimit))
-    }
-
     init(_ queue: CommandQueue<Value>) {
         wait = WaitSchedule(queue: queue)
     }

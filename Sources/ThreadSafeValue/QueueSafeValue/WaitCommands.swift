@@ -147,11 +147,9 @@ extension WaitCommands {
     /// - Parameter newValue: The value to set.
     /// - Returns: The new value, or why it was not set.
     @inlinable
-    @inline(never)
     @discardableResult
     public func set(newValue: consuming Value) -> Result<UpdatedValue, QueueSafeValueError> {
-        // Not inlined, and `newValue` not copied: `NeverReturningTests` say why. The old value goes away after the
-        // command, without the turn.
+        // The old value goes away after the command, without the turn.
         var other = newValue
         return queue.perform(priority, timeout, isChange: true) { value in
             swap(&value, &other)

@@ -142,9 +142,9 @@ func takeTurns(
     _ priority: CommandPriority,
     until deadline: Deadline
 ) -> QueueSafeValueError? {
-    let ordered = queues.sorted { $0.identity < $1.identity }
+    let ordered = queues.sorted { $0.word.address < $1.word.address }
     for (index, queue) in ordered.enumerated() {
-        guard let failure = queue.waitForTurn(priority, until: deadline) else { continue }
+        guard let failure = queue.waitForTurn(priority, deadline.remaining) else { continue }
         for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false) }
         return failure
     }
