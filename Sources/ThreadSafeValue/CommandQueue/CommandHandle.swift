@@ -15,20 +15,6 @@
 /// Keep it or not: the command runs all the same. It does not keep the value alive, and of a command that is over it
 /// keeps what `update` returned, and nothing else.
 public struct CommandHandle<Answer: Sendable>: Sendable {
-    /// Where a command is in its life.
-    public enum State: Sendable {
-        /// The command was accepted and waits for its turn.
-        case waiting
-        /// The command has its turn: its closure is about to be called, or runs, or `done` is still to be called.
-        case running
-        /// The command is over.
-        case finished
-        /// The command was cancelled before its turn came.
-        case cancelled
-        /// The command was not accepted, or its suspended value went away.
-        case refused
-    }
-
     private let accepted: Result<AcceptedCommand, QueueSafeValueError>
 
     /// - Parameter accepted: The command, or why it was not accepted.
@@ -40,15 +26,8 @@ public struct CommandHandle<Answer: Sendable>: Sendable {
 
 extension CommandHandle {
     /// Where the command is in its life now.
-    public var state: State {
-        guard case .success(let accepted) = accepted else { return .refused }
-        return switch accepted.command.state {
-        case .waiting: .waiting
-        case .running: .running
-        case .finished: .finished
-        case .cancelled: .cancelled
-        case .refused: .refused
-        }
+    public var state: CommandState {
+        if case .success(let accepted) = accepted { accepted.command.state } else { .refused }
     }
 
     /// Takes the command out, unless it has begun.
@@ -80,6 +59,13 @@ extension CommandHandle {
     }
 }
 
+/// A command that was accepted, and its lane.
+@usableFromInline
+struct AcceptedCommand: Sendable {
+    let command: PendingCommand
+    let lane: Lane
+}
+
 /// What the closure of a command returned.
 @usableFromInline
 final class CommandAnswer<Answer: Sendable>: Sendable {
@@ -91,33 +77,20 @@ final class CommandAnswer<Answer: Sendable>: Sendable {
     }
 }
 
-/// A command that was accepted, and its lane.
-@usableFromInline
-struct AcceptedCommand: Sendable {
-    let command: PendingCommand
-    let lane: Lane
-}
-
 extension AcceptedCommand {
     /// Waits until the command is over.
     nonisolated(nonsending) fileprivate func end<Answer: Sendable>() async -> Result<Answer, QueueSafeValueError> {
-        if isOfHolder(currentTaskIdentity()) { return .failure(.reentrantCommand) }
+        if command.state == .waiting, lane.turns.hasTurn(task: currentTaskIdentity()) {
+            return .failure(.reentrantCommand)
+        }
         unsafe await withUnsafeContinuation { continuation in
             if lane.turns.withLine({ _ in unsafe !command.await(continuation) }) { unsafe continuation.resume() }
         }
-        return switch command.state {
-        case .cancelled: .failure(.cancelled)
-        case .refused: .failure(.valueContainerDeinited)
-        case .waiting, .running, .finished: result()
+        switch command.state {
+        case .cancelled: return .failure(.cancelled)
+        case .refused: return .failure(.valueContainerDeinited)
+        case .waiting, .running, .finished: break
         }
-    }
-
-    /// Whether a task has the turn that the command waits for.
-    private func isOfHolder(_ task: UInt64) -> Bool {
-        command.state == .waiting && lane.turns.withLine { $0.isOver ? false : lane.turns.turn.isHeld(by: 0, or: task) }
-    }
-
-    private func result<Answer: Sendable>() -> Result<Answer, QueueSafeValueError> {
         if let failure = command.failure { return .failure(failure) }
         guard let answer = command.answer else { return .success(() as! Answer) }
         return .success(unsafe unsafeDowncast(answer, to: CommandAnswer<Answer>.self).answer)

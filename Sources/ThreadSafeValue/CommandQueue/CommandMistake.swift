@@ -2,16 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Bionic)
-import Bionic
-#endif
-
 /// A programming mistake that was answered with a failure, which the program may have ignored.
 ///
 /// Debug builds write a line to standard error for each. To see where it was made, set a breakpoint in a handler, or
@@ -53,16 +43,10 @@ extension CommandMistake {
 
     private static var initialHandler: (@Sendable (CommandMistake) -> Void)? {
         #if DEBUG
-        { mistake in writeLine("\(mistake)") }
+        { writeToStandardError("\($0)") }
         #else
         nil
         #endif
-    }
-
-    /// Writes a line to standard error, in one call, so that lines of several threads do not mix.
-    static func writeLine(_ text: String) {
-        let line = Array("\(text)\n".utf8)
-        _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
     fileprivate func report() {

@@ -25,51 +25,36 @@ extension CommandQueue {
             return .failure(failure)
         }
         // The copy is made here and not on the thread that completes the command. Nothing can change the value before.
-        let (result, completion) = hold { value, done in
+        var completion: ManualCompletion?
+        let result = hold(&completion) { value, done in
             try body(&value, done)
             return value
         }
-        guard let completion else {
+        if completion == nil {
             giveTurnBack(of: thread, afterChange: isChange)
             return result
         }
-        return waitForEnd(consume completion, isChange: isChange).map(Result.failure) ?? result
+        return withTurns { $0.waitForEnd(of: &completion, isChange: isChange) }.map(Result.failure) ?? result
     }
 
     /// Runs the closure of a command with the turn.
     ///
-    /// - Returns: The result of the closure, and the end of the command if that is still to come.
+    /// - Parameters:
+    ///   - completion: Gets the end of the command, if that is still to come.
+    ///   - body: The closure.
+    /// - Returns: The result of the closure.
     @inlinable
     func hold<Success>(
+        _ completion: inout ManualCompletion?,
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Success
-    ) -> (Result<Success, QueueSafeValueError>, ManualCompletion?) {
-        // When the caller lets go of it, only `done` keeps it. It is made to be shared.
-        nonisolated(unsafe) let completion = ManualCompletion.make()
-        let result = run { value in try body(&value) { unsafe completion.complete() } }
+    ) -> Result<Success, QueueSafeValueError> {
+        // When the caller lets go of it, only `done` keeps it.
+        let end = ManualCompletion()
+        let result = run { value in try body(&value) { end.complete() } }
         // A command whose closure throws is over, completed or not.
-        if case .failure = result { unsafe completion.complete() }
-        return unsafe (result, completion.isComplete ? nil : completion)
-    }
-
-    /// Leaves the turn to a command that is not complete, and waits until it is.
-    ///
-    /// - Returns: Why the command failed, if it did.
-    @usableFromInline
-    @inline(never)
-    func waitForEnd(_ completion: consuming ManualCompletion, isChange: Bool) -> QueueSafeValueError? {
-        let ending = Ending()
-        // The waiting thread keeps the storage, and no other does: it may be the only one that may let the value go.
-        let turns = withTurns { $0 }
-        turns.detachTurn()
-        completion.closureReturned { failure in
-            let delivery = turns.giveTurnBackToTell(afterChange: isChange)
-            delivery?.perform()
-            ending.set(failure)
-            // At last: what it has pushed out of a buffer may wait, as it goes away, for the thread.
-            withExtendedLifetime(delivery) {}
-        }
-        _ = consume completion
-        return ending.wait()?.reported(for: Value.self, "a command with `done`")
+        if case .failure = result { end.complete() }
+        if !end.isComplete { completion = end }
+        return result
     }
 }
 
@@ -86,37 +71,44 @@ extension CommandQueue where Value: Sendable {
         isChange: Bool,
         _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
         completion tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
-    ) -> PendingCommand.Ending {
+    ) -> CommandEnding {
         // Without a completion no copy: it would make the next change copy the value too.
-        let (result, completion) = hold { value, done in
+        var completion: ManualCompletion?
+        let result = hold(&completion) { value, done in
             try body(&value, done)
             return tell == nil ? nil : value
         }
-        func completed(_ failure: QueueSafeValueError?) -> PendingCommand.Completed {
+        func ending(_ failure: QueueSafeValueError?) -> CommandEnding {
             let result = failure.map(Result.failure) ?? result
-            return PendingCommand.Completed(
-                isChange: isChange,
-                failure: result.failure,
-                tell: tell.map { tell in Effect { tell(result.map { $0! }) } }
-            )
+            let effect = tell.map { tell in Effect { tell(result.map { $0! }) } }
+            return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
         }
-        guard let completion else { return .complete(completed(nil)) }
-        return .detached(detach(completion, completed))
+        guard let completion else { return ending(nil) }
+        return CommandEnding(isChange: false) { complete in completion.closureReturned { complete(ending($0)) } }
     }
+}
 
-    /// What waits for the end of a command, and keeps the value until then.
+extension TurnQueue {
+    /// Leaves the turn to a command that is not complete, and waits until it is.
+    ///
+    /// The waiting thread keeps the value, and no other thread does: it may be the only one that may let it go.
+    ///
+    /// - Returns: Why the command failed, if it did.
     @usableFromInline
-    func detach(
-        _ completion: ManualCompletion,
-        _ completed: @escaping (QueueSafeValueError?) -> PendingCommand.Completed
-    ) -> (@escaping (PendingCommand.Completed) -> Void) -> Void {
-        var completion: ManualCompletion? = completion
-        return { [self] complete in
-            completion.take()!.closureReturned { failure in
-                withExtendedLifetime(storage) { complete(completed(failure)) }
-                failure?.reported(for: Value.self, "a command with `done`")
-            }
+    func waitForEnd(of completion: inout ManualCompletion?, isChange: Bool) -> QueueSafeValueError? {
+        let (waiter, valueType) = (ThreadWaiter.current, valueType)
+        while true {
+            let seen = turn
+            if word.exchange(seen.bits, for: seen.held(by: TurnWord.detached).bits) { break }
         }
+        completion.take()!.closureReturned { failure in
+            let delivery = self.giveTurnBackToTell(afterChange: isChange)
+            delivery?.perform()
+            waiter.end(failure)
+            // At last: what it has pushed out of a buffer may wait, as it goes away, for the thread.
+            withExtendedLifetime(delivery) {}
+        }
+        return waiter.waitForEnd()?.reported(for: valueType, "a command with `done`")
     }
 }
 
@@ -124,23 +116,5 @@ extension Result {
     @inlinable
     var failure: Failure? {
         if case .failure(let failure) = self { failure } else { nil }
-    }
-}
-
-/// Where a thread waits for the end of its manual command.
-private struct Ending: Sendable {
-    private let parker = ThreadWaiter.current.parker
-    private let failure = Protected<QueueSafeValueError?>(nil)
-
-    func set(_ failure: QueueSafeValueError?) {
-        // Once it is awake, the thread may be gone; the parker is kept.
-        let parker = parker
-        self.failure.write { $0 = failure }
-        parker.wake()
-    }
-
-    func wait() -> QueueSafeValueError? {
-        parker.park()
-        return failure.wrappedValue
     }
 }

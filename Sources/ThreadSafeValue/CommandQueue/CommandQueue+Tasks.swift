@@ -15,29 +15,19 @@ extension CommandQueue where Value: Sendable {
         isChange: Bool,
         _ body: (inout Value) throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
-        if let result = performAtOnce(isChange: isChange, body) { return result }
-        let task = currentTaskIdentity()
-        if let failure = await waitForTurn(priority, until: Deadline(after: timeout), as: task) {
-            return .failure(failure)
-        }
-        return runAndGiveTurnBack(of: task, isChange: isChange, body)
-    }
-
-    /// Runs `body` if the turn is free, or if the task is cancelled not at all.
-    @inlinable
-    @inline(__always)
-    func performAtOnce<Success: Sendable>(
-        isChange: Bool,
-        _ body: (inout Value) throws -> Success
-    ) -> Result<Success, QueueSafeValueError>? {
         // Before, so that it takes no turn from anybody.
         if Task.isCancelled { return .failure(.cancelled) }
         let thread = TurnWord.currentThread
-        guard word.exchangeAcquiring(TurnWord.idle, for: thread) else { return nil }
-        // And with the turn: the command before may have cancelled the task.
-        if !Task.isCancelled { return runAndGiveTurnBack(of: thread, isChange: isChange, body) }
-        giveTurnBack(of: thread, afterChange: false)
-        return .failure(.cancelled)
+        if word.exchangeAcquiring(TurnWord.idle, for: thread) {
+            // And with the turn: the command before may have cancelled the task.
+            if !Task.isCancelled { return runAndGiveTurnBack(of: thread, isChange: isChange, body) }
+            giveTurnBack(of: thread, afterChange: false)
+            return .failure(.cancelled)
+        }
+        let task = currentTaskIdentity()
+        let wait = TaskWait(priority, until: Deadline(after: timeout), as: task)
+        if let failure = await waitForTurn(wait) { return .failure(failure) }
+        return runAndGiveTurnBack(of: task, isChange: isChange, body)
     }
 
     /// Runs `body` with the turn, which is kept while it is suspended.
@@ -48,9 +38,8 @@ extension CommandQueue where Value: Sendable {
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
         let holder = currentTaskIdentity() | TurnWord.asyncBit
-        if let failure = await waitForTurn(priority, until: Deadline(after: timeout), as: holder) {
-            return .failure(failure)
-        }
+        let wait = TaskWait(priority, until: Deadline(after: timeout), as: holder)
+        if let failure = await waitForTurn(wait) { return .failure(failure) }
         let result: Result<Success, QueueSafeValueError>
         do {
             result = .success(try unsafe await body(&value.pointee))
@@ -69,32 +58,26 @@ extension CommandQueue where Value: Sendable {
         when isMet: (Value) -> Bool,
         _ body: (inout Value) throws -> Success
     ) async -> Result<Success, QueueSafeValueError> {
-        let (task, deadline) = (currentTaskIdentity(), Deadline(after: timeout))
-        if let failure = await waitForTurn(priority, until: deadline, as: task) { return .failure(failure) }
+        let wait = TaskWait(priority, until: Deadline(after: timeout), as: currentTaskIdentity())
+        if let failure = await waitForTurn(wait) { return .failure(failure) }
         while unsafe !isMet(value.pointee) {
-            if let failure = await waitForChange(priority, until: deadline, as: task) { return .failure(failure) }
+            if let failure = await waitForTurn(wait, afterChange: true) { return .failure(failure) }
         }
-        return runAndGiveTurnBack(of: task, isChange: true, body)
+        return runAndGiveTurnBack(of: wait.holder, isChange: true, body)
     }
 
-    /// Takes the turn for the calling task: see `TurnQueue`.
+    /// Takes the turn for the calling task, which is suspended for as long as that takes.
+    ///
+    /// - Parameters:
+    ///   - wait: What the task waits for.
+    ///   - afterChange: Whether the task has the turn, and takes it again after the next change.
+    /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     nonisolated(nonsending) func waitForTurn(
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        as holder: UInt64
+        _ wait: TaskWait,
+        afterChange: Bool = false
     ) async -> QueueSafeValueError? {
         defer { withExtendedLifetime(storage) {} }
-        return await storage.turns.waitInTask(priority, until: deadline, as: holder)
-    }
-
-    @usableFromInline
-    nonisolated(nonsending) func waitForChange(
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        as holder: UInt64
-    ) async -> QueueSafeValueError? {
-        defer { withExtendedLifetime(storage) {} }
-        return await storage.turns.waitForChangeInTask(priority, until: deadline, as: holder)
+        return afterChange ? await storage.turns.waitForChange(wait) : await storage.turns.waitForTurn(wait)
     }
 }

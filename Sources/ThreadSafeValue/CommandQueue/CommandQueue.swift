@@ -2,8 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-public import Dispatch
-
 /// A value and the turns to use it: whatever has the turn has the value to itself.
 ///
 /// *The turn is one atomic word* (`TurnWord`). With nobody else there, taking it and giving it back is one
@@ -44,13 +42,13 @@ extension CommandQueue {
     /// Where the storage is. Keep that while you use it.
     @inlinable
     @_transparent
-    var address: BufferAddress<Value, CommandQueueState> {
+    var address: BufferAddress<Value, AtomicWord.Storage> {
         unsafe BufferAddress(unsafeBitCast(self, to: UnsafeMutableRawPointer.self))
     }
 
     @inlinable
     @_transparent
-    var word: AtomicWord { unsafe CommandQueueState.word(0, of: address.elements) }
+    var word: AtomicWord { unsafe AtomicWord(address.elements) }
 
     /// Where the value is: only with the turn.
     @inlinable
@@ -146,22 +144,6 @@ extension CommandQueue {
     @inline(never)
     func giveTurnBackSlowly(afterChange isChange: Bool) {
         withTurns { $0.giveTurnBack(afterChange: isChange) }
-    }
-
-    /// Takes the turn if it is free, and never waits.
-    func tryToTakeTurn(_ priority: CommandPriority) -> Bool {
-        withTurns { $0.tryToTakeTurn(priority, as: TurnWord.currentThread) }
-    }
-
-    /// Puts a command in line for its target queue and returns at once: see `TurnQueue`.
-    @inlinable
-    func submit(
-        _ priority: CommandPriority,
-        in target: DispatchQueue,
-        _ work: PendingCommand.Work
-    ) -> Result<AcceptedCommand, QueueSafeValueError> {
-        defer { withExtendedLifetime(storage) {} }
-        return storage.turns.submit(priority, in: target, work)
     }
 }
 

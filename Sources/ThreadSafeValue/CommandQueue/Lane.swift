@@ -8,7 +8,6 @@ import Dispatch
 ///
 /// It stands in line at the place of its first command, also while its block runs one. Guarded by the lock of the line,
 /// but for what belongs to its block.
-@safe
 final class Lane: Waiter, @unchecked Sendable {
     let target: DispatchQueue
 
@@ -18,15 +17,7 @@ final class Lane: Waiter, @unchecked Sendable {
     /// The turn that its commands wait for.
     let turns: TurnQueue
 
-    /// A block is on its way, or runs.
-    var hasBlock = false
-
-    /// The number of the block that was dispatched last. Others have been replaced.
-    private(set) var block = 0
-
-    /// How many words of the block there were when the timer looked.
-    var tellsAtLook: UInt64 = 0
-
+    // Not tracked, as the state of a waiter.
     @exclusivity(unchecked) private var uncheckedCommands = LaneCommands()
 
     @inline(__always)
@@ -35,30 +26,70 @@ final class Lane: Waiter, @unchecked Sendable {
         _modify { yield unsafe &uncheckedCommands }
     }
 
-    private let tellWord: UnsafeMutablePointer<AtomicWord.Storage>
+    /// A block is on its way, or runs.
+    var hasBlock = false
+
+    /// The number of the block that was dispatched last. Others have been replaced.
+    private(set) var block = 0
+
+    /// What `tells` was when the timer looked.
+    var tellsAtLook: UInt64 = 0
+
+    /// Counts up when the block begins to tell somebody, and when it ends: odd in between. Only the block writes it.
+    let tells: AtomicWord
 
     init(target: DispatchQueue, of turns: TurnQueue) {
         self.target = target
         targetIdentity = target.identity
         self.turns = turns
-        unsafe tellWord = .allocate(capacity: 1)
-        unsafe tellWord.initialize(to: AtomicWord.zero)
-        super.init(kind: .queue)
-        identity = unsafe UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) & identityBits
+        let word = UnsafeMutablePointer<AtomicWord.Storage>.allocate(capacity: 1)
+        unsafe word.initialize(to: AtomicWord.zero)
+        tells = unsafe AtomicWord(word)
+        super.init(.queue, identity: UInt64(tells.address) & identityBits)
     }
 
     deinit {
-        unsafe tellWord.deallocate()
+        unsafe tells.storage.deallocate()
     }
-}
-
-extension Lane {
-    /// Counts up when the block begins to tell somebody, and when it ends: odd in between.
-    var tells: AtomicWord { unsafe AtomicWord(tellWord) }
 
     /// A new block is about to be dispatched.
     func startBlock() {
         hasBlock = true
         block += 1
+        state.sentTime = now()
+    }
+
+    /// Dispatches the block, for which the value was retained.
+    override func wake() {
+        let block = block
+        target.async { [self] in turns.run(self, block: block) }
+    }
+}
+
+/// The lanes of a value that have commands or a block, and the latest.
+struct Lanes {
+    private var lanes: [UInt: Lane] = [:]
+    private var latest: Lane?
+}
+
+extension Lanes {
+    var all: [Lane] { Array(lanes.values) }
+
+    /// The lane of a target queue; a new one if there is none. O(1).
+    mutating func lane(for target: DispatchQueue, of turns: TurnQueue) -> Lane {
+        let identity = target.identity
+        if let latest, latest.targetIdentity == identity { return latest }
+        let lane = lanes[identity] ?? Lane(target: target, of: turns)
+        let former = latest
+        latest = lane
+        if let former { removeIfIdle(former) }
+        lanes[identity] = lane
+        return lane
+    }
+
+    func lane(ofQueue identity: UInt) -> Lane? { lanes[identity] }
+
+    mutating func removeIfIdle(_ lane: Lane) {
+        if !lane.hasBlock, lane !== latest, lane.commands.isEmpty { lanes[lane.targetIdentity] = nil }
     }
 }

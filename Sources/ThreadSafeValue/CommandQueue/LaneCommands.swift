@@ -17,30 +17,39 @@ struct LaneCommands {
     /// has the turn and the lock. Others only look at it, under the lock.
     private(set) var batch: [PendingCommand] = []
 
-    /// Which command of the batch is next.
+    /// Which command of the batch is next. It belongs to the block, too.
     private var next = 0
 }
 
 extension LaneCommands {
-    var isEmpty: Bool { occupied == 0 && next == batch.count }
+    /// Whether nothing is left, also in the batch of a block that is over.
+    var isEmpty: Bool { next == batch.count && lists.allSatisfy { $0.count == 0 } }
 
     /// Adds a command behind all others of its priority.
     mutating func append(_ command: PendingCommand) {
-        let level = Int(command.priority.level)
-        lists[level].append(command)
+        lists[Int(command.priority.level)].append(command)
         occupied |= 1 << command.priority.level
     }
 
     /// The command that is next, of those that are not in the batch. Cancelled ones before it go.
     mutating func dropCancelledAndGetFirst() -> PendingCommand? {
         while occupied != 0 {
-            let level = topLevel
-            let first = lists[level].first!
-            if first.state == .waiting { return first }
-            _ = lists[level].removeFirst()
-            emptied(level)
+            let level = UInt64.bitWidth - 1 - occupied.leadingZeroBitCount
+            if let first = lists[level].first, first.state == .waiting { return first }
+            if lists[level].removeFirst() == nil { occupied &= ~(1 << UInt64(level)) }
         }
         return nil
+    }
+
+    /// Takes out the commands that are not in the batch, and puts those back that are to be kept.
+    private mutating func filter(_ isKept: (PendingCommand) -> Bool) {
+        for level in lists.indices {
+            var kept = CommandFIFO()
+            while let command = lists[level].removeFirst() {
+                if isKept(command) { kept.append(command) }
+            }
+            lists[level] = kept
+        }
     }
 
     /// One of its commands was cancelled. It leaves when it is the first, or with many others: O(1) on average.
@@ -49,14 +58,7 @@ extension LaneCommands {
         let count = lists.reduce(0) { $0 + $1.count }
         if cancelledCount <= 32 + count / 2 { return }
         cancelledCount = 0
-        for level in lists.indices {
-            var kept = CommandFIFO()
-            while let command = lists[level].removeFirst() {
-                if command.state == .waiting { kept.append(command) }
-            }
-            lists[level] = kept
-            emptied(level)
-        }
+        filter { $0.state == .waiting }
     }
 
     /// Cancels all that wait, of one priority or of all.
@@ -70,29 +72,28 @@ extension LaneCommands {
             return true
         }
         for command in batch { _ = end(command) }
-        for level in lists.indices {
-            var kept = CommandFIFO()
-            while let command = lists[level].removeFirst() {
-                if !end(command) { kept.append(command) }
-            }
-            lists[level] = kept
-            emptied(level)
-        }
+        filter { !end($0) }
         return ended
     }
 
-    private var topLevel: Int { UInt64.bitWidth - 1 - occupied.leadingZeroBitCount }
-
-    private mutating func emptied(_ level: Int) {
-        if lists[level].first == nil { occupied &= ~(1 << UInt64(level)) }
+    /// How many wait, of one priority.
+    mutating func count(_ priority: CommandPriority) -> Int {
+        var count = 0
+        func look(_ command: PendingCommand) -> Bool {
+            if command.priority == priority, command.state == .waiting { count += 1 }
+            return true
+        }
+        for command in batch { _ = look(command) }
+        filter(look)
+        return count
     }
 
     /// The block takes the next commands, all of one priority. With the turn.
     mutating func takeBatch() {
         guard let priority = dropCancelledAndGetFirst()?.priority else { return }
-        let level = Int(priority.level)
-        while batch.count < HandoffPolicy.batch, let command = lists[level].removeFirst() { batch.append(command) }
-        emptied(level)
+        while batch.count < HandoffPolicy.batch, let command = lists[Int(priority.level)].removeFirst() {
+            batch.append(command)
+        }
     }
 
     /// The block is about to begin the next command of its batch. With the turn.

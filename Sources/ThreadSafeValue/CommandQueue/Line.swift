@@ -4,23 +4,28 @@
 
 /// What waits for the turn of one value, and what a release has to know of that. Guarded by the lock of the line.
 struct Line {
-    var waiters = WaiterHeap()
+    /// What stands in line. Changed by `insert` and `remove` only.
+    private(set) var waiters = IndexedHeap<Waiter>()
+
+    /// How many of them have to be started first, and how many are threads and tasks.
+    private(set) var laneCount = 0
+    private(set) var callerCount = 0
 
     var lanes = Lanes()
 
     /// Threads and tasks whose condition was not met. The next change puts them in line.
     private var watchers = ArrivalList<Waiter>()
 
-    /// Somebody listens to changes.
-    var isObserved = false
-
-    var suspensions = 0
-
     /// How many commands of queues and of tasks may wait.
     let limit: Int
 
-    /// How many commands were accepted for target queues, of each priority, and not cancelled.
-    var acceptedCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.level) + 1)
+    /// How many commands were accepted for target queues, and not cancelled.
+    var acceptedCount = 0
+
+    var suspensions = 0
+
+    /// Somebody listens to changes.
+    var isObserved = false
 
     /// The value has gone, and the turn word with it.
     var isOver = false
@@ -28,7 +33,7 @@ struct Line {
     /// When the front thread is owed the turn next; 0 when the front is none.
     private var fairTime: UInt64 = 0
 
-    /// The timer for those who are late is set.
+    /// The timer for what is late is set.
     var timerRuns = false
 
     /// The main thread waits: the main queue does not start.
@@ -45,14 +50,19 @@ struct Line {
 }
 
 extension Line {
-    var front: Waiter? { waiters.front }
+    var front: Waiter? { waiters.elements.first }
 
-    /// What the turn word says, given who has the turn.
+    /// The threads and tasks in line.
+    func callers(_ priority: CommandPriority? = nil) -> [Waiter] {
+        waiters.elements.filter { $0.kind != .queue && (priority == nil || $0.state.priority == priority) }
+    }
+
+    /// What the turn word says, given what has the turn.
     func word(holder: UInt64) -> TurnWord {
         TurnWord(
             holder: holder,
             front: front,
-            isCrowd: waiters.count > 1,
+            isCrowd: waiters.elements.count > 1,
             isSuspended: suspensions > 0,
             isObserved: isObserved || !watchers.isEmpty
         )
@@ -64,26 +74,43 @@ extension Line {
         return lastArrival
     }
 
+    /// Puts a waiter at its place, if it is not there.
+    mutating func insert(_ waiter: Waiter) {
+        if waiter.isInLine { return }
+        waiters.insert(waiter)
+        count(waiter, by: 1)
+    }
+
+    /// Takes a waiter out, if it is there.
+    mutating func remove(_ waiter: Waiter) {
+        if !waiter.isInLine { return }
+        waiters.remove(waiter)
+        count(waiter, by: -1)
+    }
+
+    private mutating func count(_ waiter: Waiter, by number: Int) {
+        if waiter.isLane { laneCount += number }
+        if waiter.kind != .queue { callerCount += number }
+    }
+
     /// A thread or a task begins to wait, and looks for the turn.
     ///
-    /// - Parameter isWatching: Whether it stands in line only after the next change.
+    /// - Parameters:
+    ///   - waiter: The thread or the task.
+    ///   - priority: How early it gets its turn.
+    ///   - isWatching: Whether it stands in line only after the next change.
     mutating func enter(_ waiter: Waiter, _ priority: CommandPriority, isWatching: Bool) {
         waiter.hasTurn = false
-        (waiter.state.isOwed, waiter.state.isSent, waiter.state.isLooking) = (false, false, true)
-        (waiter.state.refusal, waiter.state.isWaiting) = (nil, true)
-        (waiter.state.priority, waiter.state.isWatching) = (priority, isWatching)
-        if isWatching {
-            watchers.append(waiter)
-        } else {
-            waiters.insert(waiter, priority, arrival: nextArrival())
-        }
+        waiter.state = Waiter.State(priority: priority, arrival: nextArrival(), isLooking: true, isWaiting: true)
+        if isWatching { watchers.append(waiter) } else { insert(waiter) }
+        waiter.state.isWatching = isWatching
     }
 
     /// A thread or a task waits no more.
     mutating func leave(_ waiter: Waiter) {
         waiter.state.isWaiting = false
-        waiter.leavesGraph()
-        if waiter.state.isWatching { watchers.remove(waiter) } else { waiters.remove(waiter) }
+        waiter.leaveGraph()
+        if waiter.state.isWatching { watchers.remove(waiter) } else { remove(waiter) }
     }
 
     /// The value has changed: all that wait for a condition stand in line.
@@ -92,19 +119,17 @@ extension Line {
         watchers.removeAll { woken.append($0) }
         for waiter in woken {
             waiter.state.isWatching = false
-            waiters.insert(waiter, waiter.priority, arrival: nextArrival())
+            waiter.state.arrival = nextArrival()
+            insert(waiter)
         }
     }
 
     /// Puts a lane in line, at the place of its first command, or takes it out if it has none.
     mutating func place(_ lane: Lane) {
-        waiters.remove(lane)
-        if let first = lane.commands.dropCancelledAndGetFirst() { waiters.insert(lane, first.priority, arrival: first.arrival) }
-    }
-
-    /// Puts a late task in line again, at its old place.
-    mutating func placeAgain(_ task: Waiter) {
-        if !task.isInLine { waiters.insert(task, task.priority, arrival: task.arrival) }
+        remove(lane)
+        guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
+        (lane.state.priority, lane.state.arrival) = (first.priority, first.arrival)
+        insert(lane)
     }
 
     /// Takes out a thread or a task that has not got the turn.
@@ -131,10 +156,5 @@ extension Line {
         guard time >= fairTime else { return }
         front.state.isOwed = true
         fairTime = time + HandoffPolicy.fair
-    }
-
-    /// The threads and tasks in line.
-    func callers(_ priority: CommandPriority?) -> [Waiter] {
-        waiters.all.filter { $0.kind != .queue && (priority == nil || $0.priority == priority) }
     }
 }

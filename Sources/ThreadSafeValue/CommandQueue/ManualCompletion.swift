@@ -11,19 +11,22 @@ public typealias CommandCompletionClosure = @Sendable () -> Void
 /// goes away, so does this, and the command ends as dropped. Only the first ending counts, and the object lets go of
 /// everything then.
 ///
-/// The element is the word of its state. The header, with the command, which may be of a type that is not `Sendable`,
-/// belongs to whoever changes the state to `returned` and then to whoever changes it from there: that one has the
-/// turn.
-@safe
+/// `@unchecked Sendable`: `finish`, with the command, which may be of a type that is not `Sendable`, belongs to whatever
+/// changes the state to `returned` and then to whatever changes it from there: that has the turn.
 @usableFromInline
-final class ManualCompletion: ManagedBuffer<ManualCompletion.Finish?, AtomicWord.Storage> {
-    /// Gives the turn back and tells who waits, given why the command failed, if it did.
+final class ManualCompletion: @unchecked Sendable {
+    // First, so that its address is known.
+    private var state = AtomicWord.zero
+
+    /// Gives the turn back and tells what waits, given why the command failed, if it did.
+    private var finish: ((QueueSafeValueError?) -> Void)?
+
     @usableFromInline
-    typealias Finish = (QueueSafeValueError?) -> Void
+    init() {}
 
     deinit {
         // No other thread has a reference, so none changes the state.
-        if word.loadAcquiring() == State.returned { finish(.completionDropped) }
+        if word.loadAcquiring() == State.returned { end(.completionDropped) }
     }
 }
 
@@ -36,18 +39,7 @@ extension ManualCompletion {
         static var complete: UInt64 { 2 }
     }
 
-    private var word: AtomicWord {
-        unsafe withUnsafeMutablePointerToElements { unsafe AtomicWord($0) }
-    }
-
-    @usableFromInline
-    static func make() -> ManualCompletion {
-        let buffer = create(minimumCapacity: 1) { _ in nil }
-        // `create` makes an object of the class that it is called on.
-        let completion = unsafe unsafeDowncast(buffer, to: ManualCompletion.self)
-        unsafe completion.word.storage.initialize(to: AtomicWord.zero)
-        return completion
-    }
+    private var word: AtomicWord { AtomicWord(firstIn: self) }
 
     /// Whether the command is complete. Then it stays so, and what was done before is visible.
     @usableFromInline
@@ -57,21 +49,22 @@ extension ManualCompletion {
     @usableFromInline
     func complete() {
         if word.exchange(State.running, for: State.complete) { return }
-        if word.exchange(State.returned, for: State.complete) { finish(nil) }
+        if word.exchange(State.returned, for: State.complete) { end(nil) }
     }
 
     /// The command's closure has returned: `finish` is called once, now or when the command is complete.
-    func closureReturned(finish: @escaping Finish) {
-        header = finish
+    @usableFromInline
+    func closureReturned(_ finish: @escaping (QueueSafeValueError?) -> Void) {
+        self.finish = finish
         if word.exchange(State.running, for: State.returned) { return }
         // What was done before the command was completed is visible: an exchange that fails orders nothing.
         _ = word.loadAcquiring()
-        self.finish(nil)
+        end(nil)
     }
 
-    private func finish(_ failure: QueueSafeValueError?) {
-        let finish = header
-        header = nil
+    private func end(_ failure: QueueSafeValueError?) {
+        let finish = finish
+        self.finish = nil
         finish?(failure)
     }
 }

@@ -2,124 +2,117 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+/// Where a command for a target queue is in its life.
+public enum CommandState: UInt64, Sendable {
+    /// The command was accepted and waits for its turn.
+    case waiting
+    /// The command has its turn: its closure is about to be called, or runs, or `done` is still to be called.
+    case running
+    /// The command is over.
+    case finished
+    /// The command was cancelled before its turn came.
+    case cancelled
+    /// The command was not accepted, or its suspended value went away.
+    case refused
+}
+
 /// A command for a target queue.
-@usableFromInline
 @safe
+@usableFromInline
 final class PendingCommand: @unchecked Sendable {
-    // First, so that its address is known.
+    typealias State = CommandState
+
+    /// Runs a command with the turn, given the storage of its value, or tells its caller why it does not run.
+    @usableFromInline
+    typealias Work = (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
+
+    // First, so that its address is known: the state, and whether a task awaits the end.
     private var bits = AtomicWord.zero
 
     let priority: CommandPriority
 
-    /// Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
-    @safe
-    struct Fields {
-        /// When it came: decides among equals.
-        var arrival: UInt64 = 0
+    // Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
+    // Not tracked, as the state of a waiter.
 
-        /// The command behind it in a `CommandFIFO`.
-        fileprivate var next: Unmanaged<PendingCommand>?
+    /// When it came: decides among equals.
+    @exclusivity(unchecked) private var arrivalTime: UInt64 = 0
 
-        /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
-        fileprivate var work: Work?
+    /// The command behind it in a `CommandFIFO`.
+    @exclusivity(unchecked) fileprivate var next: Unmanaged<PendingCommand>?
 
-        /// What its closure returned, in a `CommandAnswer`, if that is more than nothing.
-        fileprivate(set) var answer: AnyObject?
+    /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
+    @exclusivity(unchecked) private var work: Work?
 
-        /// Why there is no answer.
-        fileprivate(set) var failure: QueueSafeValueError?
+    /// How it has ended, once it has.
+    @exclusivity(unchecked) private var ending = CommandEnding(isChange: false)
 
-        /// What tells its caller. Gone once the command is over, too.
-        fileprivate var tell: Effect?
+    /// The tasks that await its end. Guarded by the lock of the line.
+    @exclusivity(unchecked) private var awaiting: [UnsafeContinuation<Void, Never>] = unsafe []
 
-        /// The tasks that await its end. Guarded by the lock of the line.
-        fileprivate var awaiting: [UnsafeContinuation<Void, Never>] = unsafe []
-    }
-
-    // The accesses are short and never overlap on a thread, so none is tracked.
-    @exclusivity(unchecked) fileprivate var uncheckedFields: Fields
-
-    @inline(__always)
-    var fields: Fields {
-        get { unsafe uncheckedFields }
-        _modify { yield unsafe &uncheckedFields }
-    }
-
-    init(_ priority: CommandPriority, _ work: Work) {
+    init(_ priority: CommandPriority, _ work: @escaping Work) {
         self.priority = priority
-        unsafe uncheckedFields = Fields(work: work)
+        unsafe self.work = work
+    }
+}
+
+/// How the closure of a command has left the turn.
+@usableFromInline
+struct CommandEnding {
+    /// Whether the value may have changed.
+    var isChange: Bool
+
+    /// Why the command has no answer.
+    var failure: QueueSafeValueError?
+
+    /// What the closure of an `update` returned, in a `CommandAnswer`.
+    var answer: AnyObject?
+
+    /// What tells its caller, once the turn is free.
+    var tell: Effect?
+
+    /// The command has the turn until it is completed. To be called once its lane has let go of the turn, with what gets
+    /// the end of the command then.
+    var detach: ((@escaping (CommandEnding) -> Void) -> Void)?
+
+    @usableFromInline
+    init(
+        isChange: Bool,
+        failure: QueueSafeValueError? = nil,
+        answer: AnyObject? = nil,
+        tell: Effect? = nil,
+        detach: ((@escaping (CommandEnding) -> Void) -> Void)? = nil
+    ) {
+        (self.isChange, self.failure, self.answer, self.tell, self.detach) = (isChange, failure, answer, tell, detach)
+    }
+}
+
+/// What is to be done without the turn: to tell a caller or listeners. What goes away with it may run any code.
+// A structure, as an optional closure would be one more object.
+@usableFromInline
+struct Effect {
+    let perform: () -> Void
+
+    @usableFromInline
+    init(_ perform: @escaping () -> Void) {
+        self.perform = perform
     }
 }
 
 extension PendingCommand {
-    /// Runs a command with the turn, given the storage of its value, or tells its caller why it does not run.
-    // In a structure, as an optional closure would be one more object.
-    @usableFromInline
-    struct Work {
-        let run: (Result<AnyObject, QueueSafeValueError>) -> Ending
-
-        @usableFromInline
-        init(_ run: @escaping (Result<AnyObject, QueueSafeValueError>) -> Ending) {
-            self.run = run
-        }
-    }
-
-    /// How a command that ran left the turn.
-    @usableFromInline
-    enum Ending {
-        /// The command is complete, and the turn is still its lane's; `tell` is to be called once the turn is free.
-        case complete(Completed)
-        /// The command has the turn until it is completed. To be called once its lane has let go of the turn, with what
-        /// to do then, which gets the end of the command.
-        case detached((@escaping (Completed) -> Void) -> Void)
-    }
-
-    /// What is left of a command whose closure has returned.
-    @usableFromInline
-    struct Completed {
-        let isChange: Bool
-        var failure: QueueSafeValueError?
-        var answer: AnyObject?
-        var tell: Effect?
-
-        @usableFromInline
-        init(
-            isChange: Bool,
-            failure: QueueSafeValueError? = nil,
-            answer: AnyObject? = nil,
-            tell: Effect? = nil
-        ) {
-            self.isChange = isChange
-            self.failure = failure
-            self.answer = answer
-            self.tell = tell
-        }
-    }
-
-    /// Where a command is in its life.
-    enum State: UInt64 {
-        case waiting, running, finished, cancelled, refused
-    }
-}
-
-extension PendingCommand {
-    /// The `State`, and whether a task awaits the end.
     private var word: AtomicWord { AtomicWord(firstIn: self) }
 
+    var arrival: UInt64 { unsafe arrivalTime }
+
     private static var awaitedBit: UInt64 { 1 << 3 }
-
-    // Member by member: a copy of all would count all references.
-
-    var arrival: UInt64 { unsafe uncheckedFields.arrival }
-
-    var answer: AnyObject? { unsafe uncheckedFields.answer }
-
-    var failure: QueueSafeValueError? { unsafe uncheckedFields.failure }
 
     var state: State { State(rawValue: word.loadAcquiring() & ~Self.awaitedBit)! }
 
     /// Whether a task awaits the end.
     var isAwaited: Bool { word.load() & Self.awaitedBit != 0 }
+
+    var failure: QueueSafeValueError? { unsafe ending.failure }
+
+    var answer: AnyObject? { unsafe ending.answer }
 
     /// Changes the state. Of several threads that try, one does.
     ///
@@ -132,6 +125,11 @@ extension PendingCommand {
         }
     }
 
+    /// The line takes it in.
+    func arrive(_ arrival: UInt64) {
+        unsafe arrivalTime = arrival
+    }
+
     /// A task is to be resumed when the command is over. Under the lock of the line.
     ///
     /// - Returns: `false` if it is over already.
@@ -141,31 +139,27 @@ extension PendingCommand {
             if seen & ~Self.awaitedBit > State.running.rawValue { return false }
             if word.exchange(seen, for: seen | Self.awaitedBit) { break }
         }
-        unsafe fields.awaiting.append(continuation)
+        unsafe awaiting.append(continuation)
         return true
     }
 
-    /// What runs the command, or tells its caller why it does not.
-    func run(_ turn: Result<AnyObject, QueueSafeValueError>) -> Ending {
-        unsafe uncheckedFields.work?.run(turn) ?? .complete(Completed(isChange: false))
-    }
+    /// Runs the command with the turn.
+    func run(_ storage: AnyObject) -> CommandEnding { unsafe work!(.success(storage)) }
 
     /// The command has run: notes how. With the turn.
-    func finish(_ completed: Completed) {
-        fields.failure = completed.failure
-        fields.answer = completed.answer
-        fields.tell = completed.tell
+    func finish(_ ending: CommandEnding) {
+        unsafe self.ending = ending
         _ = move(.running, to: .finished)
     }
 
     /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and the
     /// tasks that await the end. Each may run any code.
     func letGo(_ lane: Lane) {
-        // One that was cancelled has told already, or is about to.
+        // What has cancelled it does this.
         if state != .finished { return }
-        fields.work = nil
-        let tell = unsafe uncheckedFields.tell
-        fields.tell = nil
+        unsafe work = nil
+        let tell = unsafe ending.tell
+        unsafe ending.tell = nil
         tell?.perform()
         resumeAwaiting(lane)
     }
@@ -173,21 +167,18 @@ extension PendingCommand {
     /// The command does not run.
     ///
     /// - Returns: What tells its caller why.
-    func refuse(_ error: QueueSafeValueError) -> Effect? {
-        guard case .complete(let completed) = run(.failure(error)) else { return nil }
-        return completed.tell
-    }
+    func refuse(_ error: QueueSafeValueError) -> Effect? { unsafe work?(.failure(error)).tell }
 
     /// The command does not run, and its caller is told.
     func letGoRefused(_ lane: Lane) {
-        fields.work = nil
+        unsafe work = nil
         resumeAwaiting(lane)
     }
 
     private func resumeAwaiting(_ lane: Lane) {
         if !isAwaited { return }
-        let awaiting = unsafe lane.turns.withLine { _ in unsafe fields.awaiting.drain() }
-        for unsafe continuation in unsafe awaiting { unsafe continuation.resume() }
+        let awaiting = unsafe lane.turns.withLine { _ in unsafe self.awaiting.drain() }
+        unsafe awaiting.forEach { unsafe $0.resume() }
     }
 }
 
@@ -207,7 +198,7 @@ extension CommandFIFO {
     mutating func append(_ command: PendingCommand) {
         let link = unsafe Unmanaged.passRetained(command)
         if let last = unsafe last {
-            unsafe last._withUnsafeGuaranteedRef { unsafe $0.fields.next = link }
+            unsafe last._withUnsafeGuaranteedRef { unsafe $0.next = link }
         } else {
             unsafe head = link
         }
@@ -218,7 +209,7 @@ extension CommandFIFO {
     /// Puts a command back before all others.
     mutating func prepend(_ command: PendingCommand) {
         let link = unsafe Unmanaged.passRetained(command)
-        unsafe command.fields.next = head
+        unsafe command.next = head
         if count == 0 { unsafe last = link }
         unsafe head = link
         count += 1
@@ -227,10 +218,10 @@ extension CommandFIFO {
     mutating func removeFirst() -> PendingCommand? {
         guard let link = unsafe head else { return nil }
         let command = unsafe link.takeRetainedValue()
-        unsafe head = command.uncheckedFields.next
-        unsafe command.fields.next = nil
-        if unsafe head == nil { unsafe last = nil }
+        unsafe head = command.next
+        unsafe command.next = nil
         count -= 1
+        if count == 0 { unsafe last = nil }
         return command
     }
 }

@@ -40,20 +40,11 @@ extension QueueSafeValueError: Equatable {
     /// description.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
-        case (.valueContainerDeinited, .valueContainerDeinited),
-            (.commandClosureDeallocated, .commandClosureDeallocated),
-            (.reentrantCommand, .reentrantCommand),
-            (.circularWait, .circularWait),
-            (.completionDropped, .completionDropped),
-            (.timedOut, .timedOut),
-            (.cancelled, .cancelled),
-            (.commandQueueFull, .commandQueueFull),
-            (.notSuspended, .notSuspended):
-            true
         case (.unexpected(let left), .unexpected(let right)):
             type(of: left) == type(of: right) && String(reflecting: left) == String(reflecting: right)
-        default:
-            false
+        case (.unexpected, _), (_, .unexpected): false
+        // Each of the others is described in words of its own.
+        default: left.description == right.description
         }
     }
 }
@@ -69,19 +60,11 @@ extension QueueSafeValueError: CustomStringConvertible {
         case .unexpected(let error):
             "The closure of the command threw an error: \(error)"
         case .reentrantCommand:
-            """
-            The command waits for a value inside a command of the same value: it would wait for itself forever. Use \
-            what the closure is given.
-            """
+            "The command waits for a value inside a command of it, so for itself. Use what the closure is given."
         case .circularWait:
-            """
-            The command would wait forever: threads that use several values wait for each other in a circle. Take the \
-            values in one order, or all at once with withLocked.
-            """
+            "The command would wait forever. Take several values in one order, or withLocked; in tasks, await value.async."
         case .completionDropped:
-            """
-            The command was never completed: its done closure went away without being called. Call it on each way out.
-            """
+            "The command was never completed: its done closure went away uncalled. Call it on each way out."
         case .timedOut:
             "The command did not get its turn in the time that it was given."
         case .cancelled:

@@ -7,95 +7,98 @@ import Dispatch
 /// How a task waits for a turn: a lane with one command, whose block is the rest of the task.
 @safe
 final class TaskWaiter: Waiter, @unchecked Sendable {
-    // Set before the task rests, and read by what resumes it.
-    private var continuation: UnsafeContinuation<Void, Never>?
-
-    init(_ holder: UInt64) {
-        super.init(kind: .task)
-        identity = holder
-    }
-
-    /// What goes on when the task is sent for or refused.
-    func rest(_ continuation: UnsafeContinuation<Void, Never>) {
-        unsafe self.continuation = continuation
-    }
+    /// What goes on when the task is sent for or refused. Set before the task rests.
+    fileprivate var continuation: UnsafeContinuation<Void, Never>?
 
     override func wake() {
         unsafe continuation!.resume()
     }
+}
 
+/// What a task waits for.
+@usableFromInline
+struct TaskWait {
+    let priority: CommandPriority
+
+    /// Until when it waits.
+    let deadline: Deadline
+
+    /// The task, and whether its closure is async.
+    @usableFromInline
+    let holder: UInt64
+
+    @usableFromInline
+    init(_ priority: CommandPriority, until deadline: Deadline, as holder: UInt64) {
+        (self.priority, self.deadline, self.holder) = (priority, deadline, holder)
+    }
 }
 
 extension TurnQueue {
     /// Takes the turn for the calling task, which is suspended for as long as that takes.
     ///
-    /// - Parameters:
-    ///   - priority: How early it gets its turn.
-    ///   - deadline: Until when it waits for that.
-    ///   - holder: The task, and whether its closure is async.
     /// - Returns: `nil` with the turn, or why there is none to be had.
-    nonisolated(nonsending) func waitInTask(
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        as holder: UInt64
-    ) async -> QueueSafeValueError? {
+    nonisolated(nonsending) func waitForTurn(_ wait: TaskWait) async -> QueueSafeValueError? {
         if Task.isCancelled { return .cancelled }
-        let failure: QueueSafeValueError? =
-            if tryToTakeTurn(priority, as: holder) {
-                nil
-            } else if turn.isHeld(by: TurnWord.currentThread, or: holder & identityBits) {
-                .reentrantCommand
-            } else if deadline.hasPassed {
-                .timedOut
-            } else {
-                await stand(priority, until: deadline, as: holder, isWatching: false)
-            }
-        return confirm(failure, priority, until: deadline, as: holder)
+        if tryToTakeTurn(wait.priority, as: wait.holder) { return confirm(nil, wait) }
+        if turn.isHeld(by: TurnWord.currentThread, or: wait.holder & identityBits) {
+            return confirm(.reentrantCommand, wait)
+        }
+        if wait.deadline.hasPassed { return .timedOut }
+        return confirm(await stand(wait, isWatching: false), wait)
     }
 
     /// Gives the turn of the calling task back, and takes it again after the next change.
-    nonisolated(nonsending) func waitForChangeInTask(
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        as holder: UInt64
-    ) async -> QueueSafeValueError? {
-        if deadline.hasPassed {
+    ///
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    nonisolated(nonsending) func waitForChange(_ wait: TaskWait) async -> QueueSafeValueError? {
+        if wait.deadline.hasPassed {
             giveTurnBack(afterChange: false)
             return .timedOut
         }
         let delivery = recordChange(false)
-        let failure = await stand(priority, until: deadline, as: holder, isWatching: true, telling: delivery)
-        return confirm(failure, priority, until: deadline, as: holder)
+        return confirm(await stand(wait, isWatching: true, telling: delivery), wait)
     }
 
-    /// With the turn: the one before may have cancelled the task, and the task may have come late.
-    private func confirm(
-        _ failure: QueueSafeValueError?,
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        as holder: UInt64
-    ) -> QueueSafeValueError? {
-        if let failure { return failure.reported(for: valueType, "async.\(priority)Priority") }
-        let isLate = deadline.isTime && deadline.hasPassed
+    /// With the turn: the command before may have cancelled the task, which may have come late.
+    private func confirm(_ failure: QueueSafeValueError?, _ wait: TaskWait) -> QueueSafeValueError? {
+        if let failure { return failure.reported(for: valueType, "async.\(wait.priority)Priority") }
+        let isLate = wait.deadline.isTime && wait.deadline.hasPassed
         if isLate || Task.isCancelled {
             giveTurnBack(afterChange: false)
             return isLate ? .timedOut : .cancelled
         }
-        // An async closure may need any thread of the pool to end.
-        if holder & TurnWord.asyncBit != 0, !turn.isLineEmpty { refuseThreadsInTasks() }
+        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty { refuseThreadsInTasks() }
         return nil
+    }
+
+    /// An async closure has the turn: threads of the pool must not sleep until it ends.
+    private func refuseThreadsInTasks() {
+        let woken = update { line, _ in
+            line.callers().filter { ($0 as? ThreadWaiter)?.task ?? 0 != 0 && line.refuse($0, .circularWait) }
+        }
+        for waiter in woken { waiter.wake() }
     }
 
     /// Stands in line, now or after the next change, until the task has the turn or does not get it.
     nonisolated(nonsending) private func stand(
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        as holder: UInt64,
+        _ wait: TaskWait,
         isWatching: Bool,
         telling delivery: Effect? = nil
     ) async -> QueueSafeValueError? {
-        let waiter = TaskWaiter(holder)
-        let failure = update { line, holder in enter(waiter, priority, until: deadline, isWatching, &line, &holder) }
+        let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
+        let failure: QueueSafeValueError? = update { line, holder in
+            if isWatching {
+                holder = 0
+            } else if line.limit != .max, pendingCount(line) >= line.limit {
+                return .commandQueueFull
+            }
+            line.enter(waiter, wait.priority, isWatching: isWatching)
+            watch(&line)
+            // A wait that ends is in no circle for ever.
+            guard deadline == .never, !isWatching, isInCircle(waiter) else { return nil }
+            line.leave(waiter)
+            return .circularWait
+        }
         delivery?.perform()
         if let failure { return failure }
         let timer = deadline.isTime ? LibraryTimers.timer(at: deadline.time) { self.refuse(waiter, .timedOut) } : nil
@@ -105,65 +108,30 @@ extension TurnQueue {
             // another thread may do what is to be done when the task is cancelled, and wait for the value.
             await withTaskCancellationHandler {
                 unsafe await withUnsafeContinuation { continuation in
-                    unsafe waiter.rest(continuation)
-                    if !update({ line, _ in rests(waiter, &line) }) { unsafe continuation.resume() }
+                    unsafe waiter.continuation = continuation
+                    if !update({ _, _ in rests(waiter) }) { unsafe continuation.resume() }
                 }
             } onCancel: {
                 refuse(waiter, .cancelled)
             }
-        } while !update({ line, holder in comes(waiter, deadline, &line, &holder) })
+        } while !update({ line, _ in goesOn(waiter, &line) })
         return waiter.state.refusal
     }
 
-    /// The task begins to wait. Under the lock.
-    private func enter(
-        _ waiter: TaskWaiter,
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        _ isWatching: Bool,
-        _ line: inout Line,
-        _ holder: inout UInt64?
-    ) -> QueueSafeValueError? {
-        if isWatching {
-            holder = 0
-        } else if line.limit != .max, pendingCount(line) >= line.limit {
-            return .commandQueueFull
-        }
-        line.enter(waiter, priority, isWatching: isWatching)
-        // A wait that ends is in no circle for ever.
-        if deadline == .never, !isWatching, isInCircle(waiter) {
-            line.leave(waiter)
-            return .circularWait
-        }
-        watch(&line)
-        return nil
-    }
-
     /// Whether the task is to rest until it is sent for. Under the lock.
-    private func rests(_ waiter: TaskWaiter, _ line: inout Line) -> Bool {
+    private func rests(_ waiter: TaskWaiter) -> Bool {
         if waiter.state.refusal != nil || waiter.hasTurn { return false }
         (waiter.state.isSent, waiter.state.isLooking) = (false, false)
         return true
     }
 
-    /// The task goes on: takes the turn, if it was not handed it. Under the lock.
+    /// The task goes on.
     ///
-    /// - Returns: Whether it has the turn, or does not get it.
-    private func comes(
-        _ waiter: TaskWaiter,
-        _ deadline: Deadline,
-        _ line: inout Line,
-        _ holder: inout UInt64?
-    ) -> Bool {
-        (waiter.state.sentTime, waiter.state.isLate, waiter.state.isLooking) = (0, false, true)
-        if waiter.state.refusal == nil, !waiter.hasTurn {
-            if !waiter.state.isWatching { line.placeAgain(waiter) }
-            if !takeTurn(line, for: waiter, as: waiter.identity) {
-                waiter.cameInVain()
-                return false
-            }
-        }
-        line.leave(waiter)
-        return true
+    /// - Returns: Whether it has the turn, or does not get it. Under the lock.
+    private func goesOn(_ waiter: TaskWaiter, _ line: inout Line) -> Bool {
+        waiter.state.isLooking = true
+        if waiter.state.refusal != nil || take(waiter, &line) { return true }
+        waiter.cameInVain()
+        return false
     }
 }

@@ -6,20 +6,18 @@ import Dispatch
 
 /// How a thread waits for a turn. It waits in one place at a time, so it has one for its life, and to wait allocates
 /// nothing.
-@safe
 final class ThreadWaiter: Waiter, @unchecked Sendable {
     /// Where the thread sleeps. Each sleep ends with exactly one wake-up.
     let parker = Parker()
 
     /// The task in which the thread waits, or 0.
-    fileprivate var task: UInt64 = 0
+    fileprivate(set) var task: UInt64 = 0
 
     /// The lanes whose blocks are on the stack of the thread, which alone uses this.
     var blocks: [Lane] = []
 
-    init() {
-        super.init(kind: .thread)
-        identity = currentThreadIdentity()
+    private init() {
+        super.init(.thread, identity: currentThreadIdentity())
     }
 
     override func wake() {
@@ -27,6 +25,20 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
     }
 
     override var waiting: WaitGraph.Waiting { WaitGraph.Waiting(thread: identity, task: task) }
+
+    /// The manual command of the thread has ended.
+    func end(_ failure: QueueSafeValueError?) {
+        state.refusal = failure
+        parker.wake()
+    }
+
+    /// Sleeps until the manual command of the thread has ended.
+    ///
+    /// - Returns: Why it failed, if it did.
+    func waitForEnd() -> QueueSafeValueError? {
+        parker.park()
+        return state.refusal
+    }
 
     private static let waiters = ThreadLocal<ThreadWaiter>(keeps: true)
 
@@ -52,14 +64,13 @@ extension TurnQueue {
     func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         let thread = TurnWord.currentThread
         if tryToTakeTurn(priority, as: thread, timeout == 0 ? .none : .beforeParking) { return nil }
-        let task = currentTaskIdentity()
         let failure: QueueSafeValueError? =
-            if turn.isHeld(by: thread, or: task) {
+            if turn.isHeld(by: thread, or: currentTaskIdentity()) {
                 .reentrantCommand
             } else if timeout == 0 {
                 .timedOut
             } else {
-                stand(priority, until: Deadline(after: timeout), task: task, isWatching: false)
+                stand(priority, until: Deadline(after: timeout), isWatching: false)
             }
         return failure?.reported(for: valueType, "wait.\(priority)Priority")
     }
@@ -75,7 +86,7 @@ extension TurnQueue {
         }
         // A listener may have come to begin with the value as it is.
         let delivery = recordChange(false)
-        return stand(priority, until: deadline, task: currentTaskIdentity(), isWatching: true, telling: delivery)?
+        return stand(priority, until: deadline, isWatching: true, telling: delivery)?
             .reported(for: valueType, "wait.\(priority)Priority")
     }
 
@@ -83,30 +94,29 @@ extension TurnQueue {
     private func stand(
         _ priority: CommandPriority,
         until deadline: Deadline,
-        task: UInt64,
         isWatching: Bool,
         telling delivery: Effect? = nil
     ) -> QueueSafeValueError? {
-        let waiter = ThreadWaiter.current
-        let isOnMainQueue = DispatchQueue.isMain
-        waiter.task = task
-        let started = update { line, holder in
+        let (waiter, isOnMainQueue) = (ThreadWaiter.current, DispatchQueue.isMain)
+        waiter.task = currentTaskIdentity()
+        let lane = update { line, holder in
             line.enter(waiter, priority, isWatching: isWatching)
             if isWatching { holder = 0 }
             watch(&line)
             return passLanesBelow(waiter, isOnMainQueue: isOnMainQueue, &line, &holder)
         }
-        started?.start()
+        lane?.wake()
         delivery?.perform()
         sleep(waiter, until: deadline)
-        waiter.leavesGraph()
+        waiter.leaveGraph()
         if isOnMainQueue { withLine { $0.mainThreadWaits = false } }
         return waiter.state.refusal
     }
 
     private func sleep(_ waiter: ThreadWaiter, until deadline: Deadline) {
         while !looks(waiter), update({ line, _ in rests(waiter, &line) }) {
-            let time = deadline.isTime ? deadline.time : waiter.state.isRegistered ? .max : now() + HandoffPolicy.circle
+            let isEndless = !deadline.isTime && waiter.state.isRegistered
+            let time = deadline.isTime ? deadline.time : isEndless ? .max : now() + HandoffPolicy.circle
             if !waiter.parker.park(until: time) {
                 if deadline.isTime {
                     refuse(waiter, .timedOut)
@@ -133,29 +143,25 @@ extension TurnQueue {
         var backoff = Backoff.beforeParking
         repeat {
             if waiter.hasTurn { return true }
-            if turn.mayBeTaken(byFront: waiter.priority),
-                update({ line, _ in waiter.hasTurn || take(waiter, &line) })
-            {
-                return true
-            }
+            let isFree = turn.mayBeTaken(byFront: waiter.state.priority)
+            if isFree, update({ line, _ in take(waiter, &line) }) { return true }
         } while backoff.pause()
         return false
-    }
-
-    /// The thread or the task takes the turn, if it is the front. Under the lock.
-    func take(_ waiter: Waiter, _ line: inout Line) -> Bool {
-        guard takeTurn(line, for: waiter, as: waiter.identity) else { return false }
-        line.leave(waiter)
-        return true
     }
 
     /// Whether the thread is to sleep until it is woken. Under the lock.
     private func rests(_ waiter: ThreadWaiter, _ line: inout Line) -> Bool {
         // An async closure may need this very thread of the pool to end.
         if waiter.task != 0, turn.isHeldByAsyncClosure { _ = line.refuse(waiter, .circularWait) }
-        if waiter.state.refusal != nil || waiter.hasTurn || take(waiter, &line) { return false }
+        if waiter.state.refusal != nil || take(waiter, &line) { return false }
         (waiter.state.isSent, waiter.state.isLooking) = (false, false)
-        warnOfSleep(waiter, &line)
+        #if DEBUG
+        if waiter.task != 0, !line.hasWarnedOfSleep {
+            line.hasWarnedOfSleep = true
+            let warning = "a wait lets a thread sleep that tasks need. Use await value.async"
+            writeToStandardError("ThreadSafeValue: QueueSafeValue<\(valueType)>: \(warning)")
+        }
+        #endif
         return true
     }
 
@@ -169,26 +175,6 @@ extension TurnQueue {
     func isInCircle(_ waiter: Waiter) -> Bool {
         waiter.state.isRegistered = WaitGraph.shared.begin(for: resource, by: waiter.waiting) == nil
         return !waiter.state.isRegistered
-    }
-
-    /// An async closure takes the turn: threads of the pool must not sleep until it ends.
-    func refuseThreadsInTasks() {
-        let refused = update { line, _ in
-            line.callers(nil).compactMap { $0 as? ThreadWaiter }
-                .filter { $0.task != 0 && line.refuse($0, .circularWait) }
-        }
-        refused.forEach { $0.wake() }
-    }
-
-    /// A debug build says once for each value that a thread of a task sleeps. Under the lock.
-    private func warnOfSleep(_ waiter: ThreadWaiter, _ line: inout Line) {
-        #if DEBUG
-        if waiter.task == 0 || line.hasWarnedOfSleep { return }
-        line.hasWarnedOfSleep = true
-        CommandMistake.writeLine(
-            "ThreadSafeValue: QueueSafeValue<\(valueType)>: a `wait` lets a thread sleep that tasks need. Use await value.async"
-        )
-        #endif
     }
 }
 

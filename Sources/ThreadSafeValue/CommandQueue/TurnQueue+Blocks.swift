@@ -13,21 +13,26 @@ extension TurnQueue {
         let thread = ThreadWaiter.current
         thread.blocks.append(lane)
         var run = BlockRun(block: block, thread: thread.identity)
-        while takeTurn(lane, &run) {
+        while !isToGoOn(lane, run), takeTurn(lane, &run) {
             runCommands(lane, &run)
             pauseForMore()
         }
         thread.blocks.removeLast()
         // A listener may wait for a turn that this block was handed, and did not need.
         tellListenersThatBegin()
+        // It was retained for this block.
+        unsafe Unmanaged<AnyObject>.passUnretained(storage).release()
     }
 
     /// A manual command is complete, on whatever thread.
-    private func complete(_ command: PendingCommand, of lane: Lane, _ completed: PendingCommand.Completed) {
-        command.finish(completed)
-        giveTurnBack(afterChange: completed.isChange)
-        // What is told goes away there, and not on the thread that completes the command.
-        if completed.tell == nil { command.letGo(lane) } else { lane.target.async { command.letGo(lane) } }
+    private func complete(_ command: PendingCommand, of lane: Lane, _ ending: CommandEnding) {
+        command.finish(ending)
+        // Before the turn is free: on a serial queue it is called before the next command begins. What is told goes away
+        // there, and not on the thread that completes the command.
+        if ending.tell != nil { lane.target.async { command.letGo(lane) } }
+        giveTurnBack(afterChange: ending.isChange)
+        ending.failure?.reported(for: valueType, "a command with `done`")
+        if ending.tell == nil { command.letGo(lane) }
     }
 }
 
@@ -73,44 +78,46 @@ extension TurnQueue {
     private func takeTurn(_ lane: Lane, _ run: inout BlockRun) -> Bool {
         var backoff = Backoff.beforeParking
         while true {
-            let (isOver, nextBlock) = update { line, holder -> (Bool, TurnQueue.Sent?) in
-                guard lane.block == run.block else { return (true, nil) }
-                (lane.state.sentTime, lane.state.isLate) = (0, false)
+            let isOver = update { line, holder -> Bool in
+                guard lane.block == run.block else { return true }
+                run.hasTurn = comes(lane, as: run.thread, &line)
                 if lane.hasTurn {
                     lane.hasTurn = false
                     // While the value is suspended, no command begins that has not.
                     run.hasTurn = line.suspensions == 0
                     holder = run.hasTurn ? run.thread : 0
-                } else {
-                    if !lane.isInLine { line.place(lane) }
-                    if run.total >= HandoffPolicy.batch, !lane.commands.isEmpty {
-                        lane.state.isSent = true
-                        return (true, startBlock(lane))
-                    }
-                    run.hasTurn = takeTurn(line, for: lane, as: run.thread)
                 }
-                if run.hasTurn {
-                    lane.state.patience = HandoffPolicy.late
-                    lane.state.isSent = true
-                    begin(lane, &run, &line)
-                    return (false, nil)
-                }
-                if !lane.commands.isEmpty, !backoff.isOver { return (false, nil) }
+                if run.hasTurn { begin(lane, &run, &line) }
+                if run.hasTurn || !lane.commands.isEmpty && !backoff.isOver { return false }
                 lane.hasBlock = false
                 if lane.commands.isEmpty { line.lanes.removeIfIdle(lane) } else { lane.cameInVain() }
-                return (true, nil)
+                return true
             }
-            nextBlock?.start()
             if run.hasTurn || isOver { return run.hasTurn }
             while backoff.pause(), !turn.isFree {}
         }
     }
 
+    /// Whether the block has run so much that another one does the rest: other work of the queue gets a chance.
+    private func isToGoOn(_ lane: Lane, _ run: BlockRun) -> Bool {
+        guard run.total >= HandoffPolicy.batch else { return false }
+        let isStarted = update { line, _ in
+            guard lane.block == run.block, !lane.commands.isEmpty else { return false }
+            line.place(lane)
+            (lane.state.isSent, lane.state.isLate) = (true, false)
+            startBlock(lane)
+            return true
+        }
+        if isStarted { lane.wake() }
+        return isStarted
+    }
+
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
     private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
+        (lane.state.patience, lane.state.isSent) = (HandoffPolicy.late, true)
         lane.commands.takeBatch()
         run.current = lane.commands.claimNext()
-        run.alone = TurnWord.alone(lane.priority).held(by: run.thread)
+        run.alone = TurnWord.alone(lane.state.priority).held(by: run.thread)
         watch(&line)
     }
 
@@ -122,7 +129,8 @@ extension TurnQueue {
                 continue
             }
             self.run(command, of: lane, &run)
-            if run.hasTurn, run.isToTell, run.count == HandoffPolicy.batch || !tellAlone(lane, &run) { giveBackOrGoOn(lane, &run) }
+            guard run.hasTurn, run.isToTell else { continue }
+            if run.count == HandoffPolicy.batch || !tellAlone(lane, &run) { giveBackOrGoOn(lane, &run) }
         }
         letGo(lane, &run)
     }
@@ -140,25 +148,27 @@ extension TurnQueue {
 
     private func run(_ command: PendingCommand, of lane: Lane, _ run: inout BlockRun) {
         (run.count, run.total) = (run.count + 1, run.total + 1)
-        startedCount(command.priority).increment()
-        switch command.run(.success(storage)) {
-        case .complete(let completed):
-            if turn.isObserved {
-                run.hasChanged = run.hasChanged || completed.isChange
-                if let delivery = recordChange(completed.isChange) { run.deliveries.append(delivery) }
-            }
-            command.finish(completed)
-            run.over.append(command)
-            run.isToTell = run.isToTell || completed.tell != nil || command.isAwaited || !run.deliveries.isEmpty
-        case .detached(let start):
+        startedCount.increment()
+        let ending = command.run(storage)
+        if let detach = ending.detach {
             update { line, holder in
                 lane.commands.putBatchBack()
                 line.place(lane)
                 holder = TurnWord.detached
             }
             run.hasTurn = false
-            start { [self, lane] completed in complete(command, of: lane, completed) }
+            // It keeps the value.
+            return detach { [storage] ending in
+                withExtendedLifetime(storage) { self.complete(command, of: lane, ending) }
+            }
         }
+        if turn.isObserved {
+            run.hasChanged = run.hasChanged || ending.isChange
+            if let delivery = recordChange(ending.isChange) { run.deliveries.append(delivery) }
+        }
+        command.finish(ending)
+        run.over.append(command)
+        run.isToTell = run.isToTell || ending.tell != nil || command.isAwaited || !run.deliveries.isEmpty
     }
 
     /// Frees the turn without the lock, tells callers, and takes the turn back, while nothing but the lane stands in
@@ -192,7 +202,8 @@ extension TurnQueue {
             line.place(lane)
             if run.hasChanged { line.wakeWatchers() }
             run.hasChanged = false
-            if hasMore, !run.isToTell, run.count < HandoffPolicy.batch, line.front === lane, line.suspensions == 0 { begin(lane, &run, &line) }
+            let mayGoOn = hasMore && !run.isToTell && run.count < HandoffPolicy.batch && line.suspensions == 0
+            if mayGoOn, line.front === lane { begin(lane, &run, &line) }
             if run.current != nil { return }
             holder = 0
             run.hasTurn = false

@@ -12,68 +12,73 @@ extension TurnQueue {
     /// Invariant (no turn is held for ever by what does not run): not only if a lane is the front, as one may have been
     /// handed the turn, and a more urgent waiter have come since.
     func watch(_ line: inout Line) {
-        guard !line.timerRuns, line.suspensions == 0, line.waiters.laneCount > 0 else { return }
-        guard line.waiters.count > 1 || line.front?.lane.map({ $0.hasBlock && $0.state.sentTime == 0 }) == true else {
-            return
-        }
+        guard !line.timerRuns, line.suspensions == 0, line.laneCount > 0 else { return }
+        let runs = line.front?.lane.map { $0.hasBlock && $0.state.sentTime == 0 } == true
+        guard runs || line.waiters.elements.count > 1 else { return }
         line.timerRuns = true
         LibraryTimers.call(after: HandoffPolicy.late) { self.lookForLate() }
     }
 
     private func lookForLate() {
-        let newBlock = update { line, holder -> Sent? in
+        let lane = update { line, holder -> Lane? in
             line.timerRuns = false
             if line.isOver || line.suspensions > 0 { return nil }
             let time = now()
-            for waiter in line.waiters.all where waiter.state.sentTime != 0 && time >= waiter.state.sentTime + waiter.state.patience {
-                makeLate(waiter, &line, &holder)
+            for waiter in line.waiters.elements {
+                let (sentTime, patience) = (waiter.state.sentTime, waiter.state.patience)
+                if sentTime != 0, time >= sentTime + patience { makeLate(waiter, &line, &holder) }
             }
-            let newBlock = line.front?.lane.flatMap { replaceBlock(of: $0, &line, &holder) }
-            watch(&line)
-            return newBlock
+            defer { watch(&line) }
+            return line.front?.lane.flatMap { replaceBlock(of: $0, &line, &holder) ? $0 : nil }
         }
-        newBlock?.start()
+        lane?.wake()
     }
 
     /// It has no place until it comes, and not the turn that it was handed. Under the lock.
     private func makeLate(_ waiter: Waiter, _ line: inout Line, _ holder: inout UInt64?) {
         if waiter.hasTurn { holder = 0 }
         waiter.hasTurn = false
-        waiter.state.isOwed = false
-        waiter.state.isLate = true
-        line.waiters.remove(waiter)
+        (waiter.state.isOwed, waiter.state.isLate) = (false, true)
+        line.remove(waiter)
     }
 
     /// Rule 6: the block of the front has told one and the same caller since the last look, so another one does the
     /// rest. Under the lock.
-    private func replaceBlock(of lane: Lane, _ line: inout Line, _ holder: inout UInt64?) -> Sent? {
-        guard lane.hasBlock, lane.state.sentTime == 0 else { return nil }
+    ///
+    /// - Returns: Whether it is to be woken.
+    private func replaceBlock(of lane: Lane, _ line: inout Line, _ holder: inout UInt64?) -> Bool {
+        guard lane.hasBlock, lane.state.sentTime == 0 else { return false }
         let tells = lane.tells.load()
         defer { lane.tellsAtLook = tells }
         // With the turn, as the block takes that without the lock.
-        guard tells & 1 == 1, tells == lane.tellsAtLook, takeTurn(line, for: lane, as: lane.identity) else { return nil }
+        guard tells & 1 == 1, tells == lane.tellsAtLook, takeTurn(line, for: lane, as: lane.identity) else {
+            return false
+        }
         holder = 0
         lane.commands.putBatchBack()
         line.place(lane)
         lane.state.isSent = true
-        return startBlock(lane)
+        startBlock(lane)
+        return true
     }
 
     /// Lanes that cannot come while the calling thread waits do not stand before it. Under the lock.
     ///
-    /// - Returns: A block to dispatch.
+    /// - Returns: A lane that is to be woken.
     func passLanesBelow(
         _ thread: ThreadWaiter,
         isOnMainQueue: Bool,
         _ line: inout Line,
         _ holder: inout UInt64?
-    ) -> Sent? {
+    ) -> Lane? {
         for lane in thread.blocks where lane.turns === self { makeLate(lane, &line, &holder) }
         guard isOnMainQueue else { return nil }
         line.mainThreadWaits = true
         guard let lane = line.lanes.lane(ofQueue: DispatchQueue.main.identity), lane.isInLine else { return nil }
         makeLate(lane, &line, &holder)
-        return lane.hasBlock ? nil : startBlock(lane)
+        if lane.hasBlock { return nil }
+        startBlock(lane)
+        return lane
     }
 
     /// Whether the main queue does not start, as the main thread waits. Under the lock.

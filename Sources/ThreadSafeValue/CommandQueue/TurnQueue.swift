@@ -6,9 +6,8 @@ import Dispatch
 
 /// The turn of a value and the line for it, whatever the value is: all that is not on the fast path.
 ///
-/// An object of its own, made when the turn is taken for the first time while another has it. Blocks keep the value;
-/// timers and handles of commands keep only this, so none of them lets a value go.
-@safe
+/// An object of its own, made when the turn is wanted for the first time while it is taken. Blocks keep the value; timers
+/// and handles of commands keep only this, so none of them lets a value go.
 @usableFromInline
 final class TurnQueue {
     /// The turn word, in the storage of the value.
@@ -17,45 +16,29 @@ final class TurnQueue {
     // Not to be used once the line is over.
     private unowned(unsafe) let owner: any AnyCommandQueue
 
-    private let state: UnsafeMutablePointer<State>
+    private let lock = PlatformLock()
 
-    /// Submitting threads and the block of a lane write here at once: the lock and what is written without it stand on
-    /// cache lines of their own.
-    private struct State {
-        var before = Padding()
-        var lock: PlatformLock.Storage
-        var line: Line
-        var after = Padding()
-        /// How many commands of target queues have begun, for each priority. Only what has the turn writes.
-        var startedCounts: (
-            AtomicWord.Storage, AtomicWord.Storage, AtomicWord.Storage, AtomicWord.Storage, AtomicWord.Storage
-        )
-    }
+    // Guarded by `lock`. Not tracked, as the state of a waiter.
+    @exclusivity(unchecked) private var line: Line
+
+    /// How many commands of target queues have begun. Only what has the turn writes it, so it stands on a cache line of
+    /// its own.
+    let startedCount: AtomicWord
 
     init(word: AtomicWord, owner: any AnyCommandQueue, limit: Int) {
         self.word = word
         unsafe self.owner = owner
-        unsafe state = .allocate(capacity: 1)
-        unsafe PlatformLock.Storage.initialize(lock)
-        unsafe line.initialize(to: Line(limit: limit))
-        for priority in CommandPriority.allCases {
-            unsafe startedCount(priority).storage.initialize(to: AtomicWord.zero)
-        }
+        unsafe line = Line(limit: limit)
+        let count = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
+        startedCount = unsafe AtomicWord(count.initializeMemory(as: AtomicWord.Storage.self, to: AtomicWord.zero))
     }
 
     deinit {
-        unsafe PlatformLock.Storage.deinitialize(lock)
-        unsafe line.deinitialize(count: 1)
-        unsafe state.deallocate()
+        unsafe UnsafeMutableRawPointer(startedCount.storage).deallocate()
     }
 }
 
-/// Keeps what is written by different threads on different cache lines.
-struct Padding {
-    private var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
-}
-
-// The line is guarded by its lock, the word is atomic.
+// The line is guarded by its lock, the words are atomic.
 extension TurnQueue: @unchecked Sendable {}
 
 /// A command queue, whatever its value.
@@ -69,51 +52,23 @@ protocol AnyCommandQueue: AnyObject {
     func recordChange(_ isChange: Bool) -> Effect?
 }
 
-/// What is to be done without the turn: to tell a caller or listeners. What goes away with it may run any code.
-@usableFromInline
-struct Effect {
-    let perform: () -> Void
-
-    @usableFromInline
-    init(_ perform: @escaping () -> Void) {
-        self.perform = perform
-    }
-}
-
 extension TurnQueue {
-    // Addresses, and not `&state.pointee.lock`: that would be an access to all of it, and several threads must not have
-    // one at once.
-
-    private var lock: UnsafeMutablePointer<PlatformLock.Storage> {
-        unsafe state.pointer(to: \.lock).unsafelyUnwrapped
-    }
-
-    private var line: UnsafeMutablePointer<Line> {
-        unsafe state.pointer(to: \.line).unsafelyUnwrapped
-    }
-
-    /// How many commands of target queues have begun. Only what has the turn writes it.
-    func startedCount(_ priority: CommandPriority) -> AtomicWord {
-        let first = unsafe UnsafeMutableRawPointer(state.pointer(to: \.startedCounts).unsafelyUnwrapped)
-        return unsafe AtomicWord(first.assumingMemoryBound(to: AtomicWord.Storage.self) + Int(priority.level) - 1)
-    }
-
     var turn: TurnWord { TurnWord(bits: word.load()) }
-
-    /// The turn in the graph of all waits. Not after the value has gone.
-    var resource: WaitGraph.Resource { unsafe WaitGraph.Resource(kind: .turn, word: word, user: owner.valueType) }
 
     var valueType: any Any.Type { unsafe owner.valueType }
 
     /// The storage of the value, for what keeps it.
     var storage: AnyObject { unsafe owner }
 
+    /// The turn in the graph of all waits.
+    var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: valueType) }
+
     /// Looks at the line, or changes what the turn word does not tell.
     @inline(__always)
     func withLine<Answer>(_ body: (inout Line) -> Answer) -> Answer {
-        unsafe PlatformLock.Storage.lockForMoment(lock)
-        defer { unsafe PlatformLock.Storage.unlock(lock) }
-        return unsafe body(&line.pointee)
+        lock.lockForMoment()
+        defer { lock.unlock() }
+        return unsafe body(&line)
     }
 
     /// Changes the line under its lock, publishes it in the turn word, and then sends for what is next.
@@ -122,19 +77,21 @@ extension TurnQueue {
     /// - Returns: What `change` returned.
     @inline(__always)
     func update<Answer>(_ change: (_ line: inout Line, _ holder: inout UInt64?) -> Answer) -> Answer {
-        let (answer, sent) = withLine { line in
+        let (answer, next) = withLine { line in
             var holder: UInt64?
             let answer = change(&line, &holder)
             return (answer, line.isOver ? nil : publish(&line, holder))
         }
-        sent?.start()
+        next?.wake()
         return answer
     }
 
     /// Rule 3 and rule 4, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the turn.
     ///
     /// Invariant (true summary): without the lock, the word says what the line is.
-    private func publish(_ line: inout Line, _ newHolder: UInt64?) -> Sent? {
+    ///
+    /// - Returns: What is to be woken.
+    private func publish(_ line: inout Line, _ newHolder: UInt64?) -> Waiter? {
         line.judgeFront()
         let front = line.front
         while true {
@@ -145,63 +102,42 @@ extension TurnQueue {
             if isHanded, let front {
                 holder = front.identity
                 // A lane stays in line: it can be late.
-                if !front.isLane { line.waiters.remove(front) }
+                if !front.isLane { line.remove(front) }
             }
             let next = line.word(holder: holder)
             if next == seen || word.exchange(seen.bits, for: next.bits) {
                 guard isFree, let front, isHanded || !front.state.isSent else { return nil }
                 return send(for: front, &line, withTurn: isHanded)
             }
-            if isHanded, let front, !front.isLane { line.waiters.insert(front, front.priority, arrival: front.arrival) }
+            if isHanded, let front { line.insert(front) }
         }
     }
 
     /// Sends for the front, once, while the turn is free or its own.
-    private func send(for front: Waiter, _ line: inout Line, withTurn isHanded: Bool) -> Sent? {
+    private func send(for front: Waiter, _ line: inout Line, withTurn isHanded: Bool) -> Waiter? {
         let rests = !front.state.isLooking && !front.state.isSent
         front.state.isSent = true
-        if rests, front.isLane {
-            front.lane?.startBlock()
+        if rests, let lane = front.lane {
+            startBlock(lane)
+        } else if rests, front.isLane {
             front.state.sentTime = now()
-            watch(&line)
         }
-        let sent = rests ? sent(front) : nil
+        if rests, front.isLane { watch(&line) }
         if isHanded {
             front.state.isOwed = false
             // Last, as its thread may go on from here.
             front.hasTurn = true
         }
-        return sent
+        return rests ? front : nil
     }
 
-    /// What has to be started when the lock is free.
-    @safe
-    struct Sent {
-        fileprivate let waiter: Waiter
-        /// The number of the block that is dispatched, for a lane.
-        fileprivate let block: Int
-        /// Keeps the value for that block.
-        fileprivate let owner: Unmanaged<AnyObject>?
-        fileprivate let queue: TurnQueue
-    }
-
-    /// - Parameter waiter: A waiter that is about to be started. Under the lock, while the value is there: something
-    ///   waits and is not suspended, and what keeps the value then needs the lock to go.
-    func sent(_ waiter: Waiter) -> Sent {
-        let lane = waiter.lane
-        let kept = unsafe lane.map { _ in unsafe Unmanaged<AnyObject>.passUnretained(owner).retain() }
-        return unsafe Sent(waiter: waiter, block: lane?.block ?? 0, owner: kept, queue: self)
-    }
-}
-
-extension TurnQueue.Sent {
-    /// Wakes the thread, resumes the task, or dispatches the block of the lane, which keeps the value.
-    func start() {
-        guard let lane = waiter.lane, let owner = unsafe owner else { return waiter.wake() }
-        nonisolated(unsafe) let kept = unsafe owner
-        lane.target.async { [queue, block] in
-            unsafe withExtendedLifetime(kept.takeRetainedValue()) { queue.run(lane, block: block) }
-        }
+    /// A new block of the lane is about to be dispatched, and keeps the value.
+    ///
+    /// Under the lock, while the value is there: something waits and is not suspended, and what keeps the value then
+    /// needs the lock to go. The caller wakes the lane.
+    func startBlock(_ lane: Lane) {
+        lane.startBlock()
+        _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
     }
 }
 
@@ -225,6 +161,27 @@ extension TurnQueue {
                 return false
             }
         }
+    }
+
+    /// What was sent for comes: it is at its place again, and takes the turn if it is the front. Under the lock.
+    ///
+    /// - Returns: Whether it has the turn, or was handed it before.
+    func comes(_ waiter: Waiter, as holder: UInt64, _ line: inout Line) -> Bool {
+        (waiter.state.sentTime, waiter.state.isLate) = (0, false)
+        if waiter.hasTurn { return true }
+        if let lane = waiter.lane {
+            if !lane.isInLine { line.place(lane) }
+        } else if waiter.state.isWaiting, !waiter.state.isWatching {
+            line.insert(waiter)
+        }
+        return takeTurn(line, for: waiter, as: holder)
+    }
+
+    /// The same for a thread or a task, which waits no more if it has the turn.
+    func take(_ waiter: Waiter, _ line: inout Line) -> Bool {
+        guard comes(waiter, as: waiter.identity, &line) else { return false }
+        line.leave(waiter)
+        return true
     }
 
     /// Takes a free turn for a waiter that is the front. Under the lock.
@@ -269,14 +226,6 @@ extension TurnQueue {
         turn.isObserved ? unsafe owner.recordChange(isChange) : nil
     }
 
-    /// The turn of the caller goes to a command that is not complete.
-    func detachTurn() {
-        while true {
-            let seen = turn
-            if word.exchange(seen.bits, for: seen.held(by: TurnWord.detached).bits) { return }
-        }
-    }
-
     /// Records the value for listeners that begin with it, if the turn is free. If not, freeing it does.
     func tellListenersThatBegin() {
         while true {
@@ -286,6 +235,11 @@ extension TurnQueue {
                 return giveTurnBack(afterChange: false)
             }
         }
+    }
+
+    /// Whether a task has the turn, of a value that is still there.
+    func hasTurn(task: UInt64) -> Bool {
+        withLine { !$0.isOver && turn.isHeld(by: 0, or: task) }
     }
 
     /// Lets commands wait, once the running one is complete (rule 7).

@@ -62,7 +62,7 @@ extension TurnWord {
         guard let front else { return }
         let looks = holder != 0 && holder != front.identity && (front.state.isOwed || !front.state.isSent)
         bits |=
-            front.priority.level | (looks ? Self.lookBit : 0) | (front.isLane ? Self.laneBit : 0)
+            front.state.priority.level | (looks ? Self.lookBit : 0) | (front.isLane ? Self.laneBit : 0)
             | (isCrowd ? Self.crowdBit : 0)
     }
 

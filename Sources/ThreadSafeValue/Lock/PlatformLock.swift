@@ -11,3 +11,10 @@ public typealias PlatformLock = UnfairLock
 /// The lock that suits the system best.
 public typealias PlatformLock = WordLock
 #endif
+
+extension PlatformLock {
+    /// Takes a lock that is held for moments only, so that no wait for it is part of a circle.
+    func lockForMoment() {
+        unsafe Storage.lockForMoment(cell.storage)
+    }
+}

@@ -71,7 +71,7 @@ extension AsyncCommands {
             switch turn {
             case .success(let storage):
                 unsafe commandClosure(.success(CommandQueue(of: storage).value.pointee))
-                return .complete(PendingCommand.Completed(isChange: false))
+                return CommandEnding(isChange: false)
             case .failure(let error): return .refused(error, commandClosure)
             }
         }
@@ -126,7 +126,7 @@ extension AsyncCommands {
             case .success(let storage):
                 let tell = commandClosure.map { [exchanged] tell in Effect { tell(.success(exchanged)) } }
                 unsafe swap(&CommandQueue(of: storage).value.pointee, &exchanged)
-                return .complete(PendingCommand.Completed(isChange: true, tell: tell))
+                return CommandEnding(isChange: true, tell: tell)
             case .failure(let error): return .refused(error, commandClosure)
             }
         }
@@ -149,7 +149,7 @@ extension AsyncCommands {
             return submit(orFail: commandClosure) { turn in
                 guard case .success(let storage) = turn else { return .refused(nil) }
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
-                return .complete(PendingCommand.Completed(isChange: true, failure: result.failure))
+                return CommandEnding(isChange: true, failure: result.failure)
             }
         }
         return submit(orFail: commandClosure) { turn in
@@ -163,12 +163,10 @@ extension AsyncCommands {
                 } catch {
                     result = .failure(.unexpected(error: error))
                 }
-                return .complete(
-                    PendingCommand.Completed(
-                        isChange: true,
-                        failure: result.failure,
-                        tell: Effect { commandClosure(result) }
-                    )
+                return CommandEnding(
+                    isChange: true,
+                    failure: result.failure,
+                    tell: Effect { commandClosure(result) }
                 )
             case .failure(let error): return .refused(error, commandClosure)
             }
@@ -193,13 +191,11 @@ extension AsyncCommands {
             switch turn {
             case .success(let storage):
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
-                return .complete(
-                    PendingCommand.Completed(
-                        isChange: true,
-                        failure: result.failure,
-                        answer: (try? result.get()).map(CommandAnswer.init),
-                        tell: completion.map { completion in Effect { completion(result) } }
-                    )
+                return CommandEnding(
+                    isChange: true,
+                    failure: result.failure,
+                    answer: (try? result.get()).map(CommandAnswer.init),
+                    tell: completion.map { completion in Effect { completion(result) } }
                 )
             case .failure(let error): return .refused(error, completion)
             }
@@ -232,9 +228,9 @@ extension AsyncCommands {
     @inlinable
     func submit<Told, Answer>(
         orFail tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?,
-        _ run: @escaping (Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending
+        _ run: @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
     ) -> CommandHandle<Answer> {
-        let command = schedule.queue.submit(priority, in: schedule.target, PendingCommand.Work(run))
+        let command = schedule.queue.withTurns { $0.submit(priority, in: schedule.target, run) }
         if case .failure(let error) = command, let tell { schedule.target.async { tell(.failure(error)) } }
         return CommandHandle(command)
     }
@@ -267,7 +263,7 @@ extension AsyncCommands {
     }
 }
 
-extension PendingCommand.Ending {
+extension CommandEnding {
     /// What is left of a command that does not run: to tell its caller.
     @inlinable
     static func refused<Told>(
@@ -279,6 +275,6 @@ extension PendingCommand.Ending {
 
     @inlinable
     static func refused(_ tell: Effect?) -> Self {
-        .complete(PendingCommand.Completed(isChange: false, tell: tell))
+        CommandEnding(isChange: false, tell: tell)
     }
 }

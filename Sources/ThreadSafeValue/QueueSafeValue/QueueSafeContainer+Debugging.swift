@@ -28,7 +28,7 @@ extension QueueSafeContainer {
 
     private func copyIfFree() -> Value? {
         let queue = queue
-        guard queue.tryToTakeTurn(.lowest) else { return nil }
+        guard queue.withTurns({ $0.tryToTakeTurn(.lowest, as: TurnWord.currentThread) }) else { return nil }
         defer { queue.giveTurnBack(of: TurnWord.currentThread, afterChange: false) }
         return unsafe queue.value.pointee
     }
