@@ -25,10 +25,11 @@ struct ProgramTests {
         #expect(run.output.contains("Check passed"))
     }
 
-    @Test("Without arguments, the files of the package in the current folder are counted")
+    @Test("Without arguments, the documents of the package in the current folder are counted")
     func countsPackage() throws {
-        try scratch.file("Package.swift", "package package")
-        try scratch.file(".build/hidden.txt", "hidden")
+        try scratch.file("Package.swift", "let package = 0")
+        try scratch.file("README.md", "package package")
+        try scratch.file(".build/hidden.md", "hidden")
         let run = try Launch(in: scratch.folder)
         #expect(run.status == 0)
         #expect(run.output.contains("2 words, 1 different, in 1 file."))

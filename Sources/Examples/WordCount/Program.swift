@@ -25,7 +25,7 @@ extension Program {
                 try console.print(Request.usage)
                 return .success
             case .count(let paths):
-                return try count(paths.isEmpty ? [OwnPackage.folder()] : paths)
+                return try count(paths.isEmpty ? OwnPackage.documents() : FileFinder.find(paths))
             }
         } catch let error as UsageError {
             console.complain("\(error) (--help says more)")
@@ -36,8 +36,7 @@ extension Program {
         }
     }
 
-    private func count(_ paths: [String]) throws -> ExitStatus {
-        let found = FileFinder.find(paths)
+    private func count(_ found: FileFinder) throws -> ExitStatus {
         for problem in found.problems { console.complain("\(problem)") }
         guard !found.files.isEmpty else {
             console.complain("there are no files to count")
@@ -58,15 +57,12 @@ extension Program {
         let start = DispatchTime.now()
         var bar = ProgressBar(title: "Counting", total: counter.total)
         var told = 0
-        var overtaken = 0
 
         func look() throws {
             let snapshot = try counter.desk.snapshot()
             for problem in snapshot.problems[told...] { console.complain("\(problem)") }
             told = snapshot.problems.count
-            overtaken = max(overtaken, snapshot.overtaken)
-            bar.done = snapshot.handedIn
-            bar.inLine = snapshot.overtaken
+            bar.done = snapshot.files
         }
 
         counter.start()
@@ -80,7 +76,6 @@ extension Program {
         return Outcome(
             counts: counter.counts.all,
             report: try counter.desk.result(),
-            overtaken: overtaken,
             threads: counter.threads,
             seconds: seconds
         )

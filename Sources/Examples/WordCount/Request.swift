@@ -7,7 +7,7 @@ enum Request: Equatable {
     /// To explain the program.
     case help
 
-    /// To count the words in these files and folders; in the package's own files if there are none.
+    /// To count the words in these files and folders; in the package's own documents if there are none.
     case count([String])
 }
 
@@ -38,12 +38,12 @@ extension Request {
         Usage: WordCount [--help] [--] [file or folder ...]
 
         Counts the words of text files on several threads, shows the most frequent ones, and
-        checks the result against a count on one thread. Without arguments it counts the files
-        of the package that it belongs to.
+        checks the result against a count on one thread. Without arguments it counts the
+        documents of the package that it belongs to.
 
         In a folder, what is hidden, a symbolic link, or not text is passed over. A file is text
         if it is UTF-8 without a zero byte, and is counted once, however often it is named. A
-        word is a run of letters and digits; upper and lower case are the same.
+        word is a run of letters and digits, but no number; upper and lower case are the same.
 
         Exit status: 0 if all went well; 1 if something could not be counted, and a line on
         standard error says why; 2 if the check failed; 64 if the arguments make no sense;

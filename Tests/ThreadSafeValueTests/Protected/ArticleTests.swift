@@ -6,57 +6,21 @@ import Dispatch
 import Testing
 import ThreadSafeValue
 
-/// The snippets of the article ProtectingAValue and of the doc comments, in their order: they compile, and do what the
-/// text says. Change both together.
+/// What the article ProtectingAValue and the doc comments show, among several threads and tasks. `.ci/snippets` compiles
+/// and runs the snippets of the article as they stand. Change both together.
 @Suite("The examples of the article about Protected")
 struct ArticleTests {
-    @Test("Overview")
-    func overview() {
-        let library = Protected(Library())
-
-        library.visits += 1
-        library.titles.append("Emma")
-        let count = library.titles.count
-        #expect(count == 1)
-        #expect(library.visits == 1)
-        library.write { library in
-            library.titles.removeAll()
-            library.visits = 0
-        }
-        let isQuiet = library.read { $0.visits == 0 && $0.titles.isEmpty }
-        #expect(isQuiet)
-    }
-
     @Test("Where to keep it")
     func whereToKeepIt() {
         let reader = Reader()
-        let download = Download()
-        onThreads(4) { index in
+        let progress = Progress()
+        onThreads(4) { _ in
             reader.visit()
-            download.finish("\(index)")
+            progress.done += 1
+            progress.$done.write { $0 += 1 }
         }
         #expect(reader.library.visits == 4)
-        #expect(download.progress.done == 4)
-        #expect(download.progress.names.count == 4)
-    }
-
-    @Test("In place")
-    func inPlace() {
-        let journal = Protected(Journal())
-        journal.lines.append("opened")
-        journal.shown.append("Emma")
-        journal.write { $0.shown.append("Emma") }
-        #expect(journal.lines == ["opened", "shown: 1", "shown: 2"])
-
-        let tokens = Protected(Tokens())
-        tokens.write { $0.all["a"] = Token() }
-        tokens.current = nil
-        _ = tokens.write { $0.all.removeValue(forKey: "a") }
-        #expect(tokens.all.isEmpty)
-
-        let body = Protected<[UInt8]?>([])
-        body.append([72, 105])
-        #expect(body.wrappedValue == [72, 105])
+        #expect(progress.done == 8)
     }
 
     @Test("One step or several")
@@ -88,26 +52,9 @@ struct ArticleTests {
             }
         }
         #expect(resumed.wrappedValue == 1)
-        #expect(!phase.attemptToTransition(to: .initialized))
-        #expect(phase.attemptToTransition(to: .finished))
 
         let request = Protected(Request())
         #expect(request.attemptToTransition(\.phase, to: .finished))
-    }
-
-    @Test("Several values")
-    func several() {
-        let (savings, account) = (Protected(100), Protected(0))
-        withLocked(savings, account) { savings, account in
-            savings -= 10
-            account += 10
-        }
-        #expect(savings.wrappedValue == 90)
-        #expect(account.wrappedValue == 10)
-
-        let log = Protected(["a"])
-        #expect(log.exchange([]) == ["a"])
-        #expect(log.isEmpty)
     }
 
     @Test("Without waiting, or not for ever")
@@ -172,18 +119,6 @@ struct ArticleTests {
         #expect(library.titles.count == 3)
     }
 
-    @Test("A closure in a struct")
-    func closure() {
-        let heard = Protected([String]())
-        let handler = Protected(Handler { heard.append($0) })
-        handler.write { handler in
-            let old = handler.run
-            handler.run = { text in old(text.uppercased()) }
-        }
-        handler.run("done")
-        #expect(heard.wrappedValue == ["DONE"])
-    }
-
     @Test("The example of Transitionable")
     func transitionable() {
         let job = Protected(Job.waiting)
@@ -228,24 +163,14 @@ private final class Reader: Sendable {
 
 private struct Progress: Sendable {
     @Protected var done = 0
-    @Protected var names = [String]()
-}
-
-private final class Download: Sendable {
-    let progress = Progress()
-
-    func finish(_ name: String) {
-        progress.done += 1
-        progress.names.append(name)
-    }
 }
 
 private enum Phase: Transitionable {
-    case initialized, resumed, suspended, finished
+    case initialized, resumed, finished
 
     func canTransition(to next: Phase) -> Bool {
         switch (self, next) {
-        case (.initialized, _), (.resumed, .suspended), (.suspended, .resumed), (.resumed, .finished): true
+        case (.initialized, _), (.resumed, .finished): true
         default: false
         }
     }
@@ -266,24 +191,6 @@ private enum Job: Transitionable {
     }
 }
 
-private struct Handler: Sendable {
-    var run: @Sendable (String) -> Void
-}
-
 private func load(_ titles: inout [String]) async {
     titles.append("Persuasion")
-}
-
-private struct Journal: Sendable {
-    var lines = [String]()
-    var shown = [String]() {
-        didSet { lines.append("shown: \(shown.count)") }
-    }
-}
-
-private final class Token: Sendable {}
-
-private struct Tokens: Sendable {
-    var current: Token?
-    var all = [String: Token]()
 }

@@ -5,7 +5,7 @@
 import Testing
 import ThreadSafeValue
 
-/// The section *Members of the same name* of the article ProtectingAValue. Change both together.
+/// A handle's own members come first, as the section *In place* of the article ProtectingAValue says.
 @Suite("Protected, members of the value with the same name")
 struct HiddenMembersTests {
     private struct Channel: Sendable, Equatable, CustomDebugStringConvertible {

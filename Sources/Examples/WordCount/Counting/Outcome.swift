@@ -8,10 +8,6 @@ import Dispatch
 struct Outcome {
     let counts: WordCounts
     let report: Report
-
-    /// The most files that a snapshot of the report has overtaken.
-    let overtaken: Int
-
     let threads: Int
     let seconds: Double
 }

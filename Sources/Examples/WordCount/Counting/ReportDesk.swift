@@ -18,7 +18,6 @@ struct ReportDesk: Sendable {
     // Entered for each file handed in, left when its command has ended.
     private let open = DispatchGroup()
 
-    @Protected private var handedIn = 0
     @Protected private var failure: QueueSafeValueError?
 
     init(clerk: DispatchQueue = DispatchQueue(label: "WordCount.clerk", qos: .utility)) {
@@ -29,7 +28,6 @@ struct ReportDesk: Sendable {
 extension ReportDesk {
     /// Hands in what came of a file, and returns at once.
     func handIn(_ entry: Report.Entry) {
-        handedIn += 1
         open.enter()
         report.async(performIn: clerk).lowestPriority.set { report in
             report.add(entry)
@@ -39,19 +37,17 @@ extension ReportDesk {
         }
     }
 
-    /// How far the report is, on the calling thread, before anything that waits in line is entered.
+    /// How far the report is, on the calling thread, without waiting for the files in line.
     ///
     /// `map` looks at the report in its place. With `get()`, the copy would still be around when the next file is entered,
     /// which would then copy all words of the report first.
     func snapshot() throws(QueueSafeValueError) -> Snapshot {
-        let handedIn = handedIn
-        return try report.wait.highestPriority.map { Snapshot(of: $0, handedIn: handedIn) }.get()
+        try report.wait.highestPriority.map { Snapshot(of: $0) }.get()
     }
 
     /// Waits until all that was handed in is entered.
     ///
-    /// That nothing is in line is known from the completions. A `wait.lowestPriority` command would not do: while the
-    /// clerk's queue is late, the commands for it let others go first.
+    /// A `wait.lowestPriority` command would not do: while the clerk's queue is late, others go first.
     func isIdle(by deadline: DispatchTime) -> Bool {
         open.wait(timeout: deadline) == .success
     }

@@ -6,10 +6,11 @@
 typealias WordCounts = [String: Int]
 
 extension WordCounts {
-    /// Counts the words of a text: runs of letters and digits, in lower case.
+    /// Counts the words of a text: runs of letters and digits that are no numbers, in lower case.
     init(in text: String) {
         self.init()
-        for word in text.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {
+        for word in text.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber })
+        where word.contains(where: \.isLetter) {
             self[String(word), default: 0] += 1
         }
     }

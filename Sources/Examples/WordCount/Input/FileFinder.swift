@@ -29,6 +29,13 @@ extension FileFinder {
         return finder
     }
 
+    /// Keeps the files whose paths are as they should be.
+    func filter(_ isWanted: (String) -> Bool) -> FileFinder {
+        var finder = self
+        finder.files.removeAll { !isWanted($0.path) }
+        return finder
+    }
+
     /// Follows what the user named, also if it is a symbolic link.
     private mutating func add(_ path: String) {
         let place = URL(fileURLWithPath: path).resolvingSymlinksInPath().path

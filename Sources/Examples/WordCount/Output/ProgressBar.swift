@@ -8,9 +8,6 @@ struct ProgressBar {
     let total: Int
     var done = 0
 
-    /// How many files wait to be entered in the report.
-    var inLine = 0
-
     init(title: String, total: Int) {
         self.title = title
         self.total = total
@@ -32,6 +29,6 @@ extension ProgressBar {
     }
 
     private var state: String {
-        "\(done) of \(total.of("file"))" + (inLine > 0 ? ", \(inLine) in line" : "")
+        "\(done) of \(total.of("file"))"
     }
 }

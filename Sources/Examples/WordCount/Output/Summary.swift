@@ -18,9 +18,6 @@ extension Summary {
         var lines = ["\(report.words.of("word")), \(outcome.counts.count) different, in \(counted.of("file"))."]
         if let fullest = report.fullest { lines.append("Most in \(fullest.path.shown): \(fullest.words).") }
         if report.skipped > 0 { lines.append("Passed over, as not text: \(report.skipped.of("file")).") }
-        if outcome.overtaken > 0 {
-            lines.append("Snapshots of the report overtook up to \(outcome.overtaken.of("file")) in line.")
-        }
         return lines
     }
 
