@@ -124,7 +124,7 @@ extension CommandQueue {
     @inlinable
     @inline(__always)
     func withTurns<Answer>(_ body: (TurnQueue) -> Answer) -> Answer {
-        withExtendedLifetime(storage) { body(storage.turns) }
+        withExtendedLifetime(storage) { unsafe storage.uncountedTurns._withUnsafeGuaranteedRef { body($0) } }
     }
 
     /// Takes the turn on the calling thread, which sleeps for as long as that takes.

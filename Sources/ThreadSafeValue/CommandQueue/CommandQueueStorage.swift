@@ -38,10 +38,18 @@ extension CommandQueueStorage {
         unsafe AtomicWord(BufferAddress(of: self).elements + index)
     }
 
-    /// All that does not ask for the value. Keep the storage while you use it.
+    /// All that does not ask for the value.
     @usableFromInline
     var turns: TurnQueue {
         word(1).object { TurnQueue(word: word(0), owner: self, limit: Int(clamping: word(3).load())) }
+    }
+
+    /// The same without counting a reference: keep the storage while you use it. Threads that compete would write to the
+    /// one count.
+    @usableFromInline
+    var uncountedTurns: Unmanaged<TurnQueue> {
+        let bits = word(1).loadAcquiring()
+        return unsafe bits == 0 ? Unmanaged.passUnretained(turns) : AtomicWord.unmanaged(bits)
     }
 
     /// Those who listen to changes. Made when somebody does for the first time.

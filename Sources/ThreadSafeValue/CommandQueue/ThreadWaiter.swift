@@ -140,12 +140,12 @@ extension TurnQueue {
     ///
     /// - Returns: Whether it has the turn.
     private func looks(_ waiter: ThreadWaiter) -> Bool {
-        var backoff = Backoff.beforeParking
-        repeat {
+        for _ in 0..<80 {
             if waiter.hasTurn { return true }
             let isFree = turn.mayBeTaken(byFront: waiter.state.priority)
             if isFree, update({ line, _ in take(waiter, &line) }) { return true }
-        } while backoff.pause()
+            for _ in 0..<4 { pauseSpinning() }
+        }
         return false
     }
 

@@ -98,10 +98,14 @@ extension WordLock.Storage {
         return unsafe lockSlowly(storage, for: user, until: deadline)
     }
 
-    // With a time that never comes: a wait that ends by itself is in no circle.
+    // The holder goes on in a moment, if it may run. The wait ends by itself, so that it is in no circle.
     @usableFromInline
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe !tryLock(storage) { unsafe lockSlowly(storage, for: WordLock.self, until: .someDay) }
+        for count in 1...8_192 {
+            if unsafe word(storage).load() == 0, unsafe tryLock(storage) { return }
+            if count & 127 == 0 { yieldProcessor() } else { pauseSpinning() }
+        }
+        unsafe lockSlowly(storage, for: WordLock.self, until: .someDay)
     }
 
     @usableFromInline
