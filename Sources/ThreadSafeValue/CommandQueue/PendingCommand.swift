@@ -29,10 +29,8 @@ final class PendingCommand: @unchecked Sendable {
     // First, so that its address is known: the state, and whether a task awaits the end.
     private var bits = AtomicWord.zero
 
-    let priority: CommandPriority
-
     // Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
-    // Not tracked, as the state of a waiter.
+    // Not tracked, as the state of a waiter. There may be a million: each is as small as it can be.
 
     /// When it came: decides among equals.
     @exclusivity(unchecked) private var arrivalTime: UInt64 = 0
@@ -43,11 +41,17 @@ final class PendingCommand: @unchecked Sendable {
     /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
     @exclusivity(unchecked) private var work: Work?
 
-    /// How it has ended, once it has.
-    @exclusivity(unchecked) private var ending = CommandEnding(isChange: false)
+    /// What is to tell its caller. Gone once the command is over, too.
+    @exclusivity(unchecked) private var tell: Effect?
+
+    /// What its closure returned, in a `CommandAnswer`, if that is more than nothing; or why there is no answer.
+    @exclusivity(unchecked) private var uncheckedAnswer: AnyObject?
+    @exclusivity(unchecked) private var uncheckedFailure: QueueSafeValueError?
 
     /// The tasks that await its end. Guarded by the lock of the line.
     @exclusivity(unchecked) private var awaiting: [UnsafeContinuation<Void, Never>] = unsafe []
+
+    let priority: CommandPriority
 
     init(_ priority: CommandPriority, _ work: @escaping Work) {
         self.priority = priority
@@ -110,9 +114,9 @@ extension PendingCommand {
     /// Whether a task awaits the end.
     var isAwaited: Bool { word.load() & Self.awaitedBit != 0 }
 
-    var failure: QueueSafeValueError? { unsafe ending.failure }
+    var failure: QueueSafeValueError? { unsafe uncheckedFailure }
 
-    var answer: AnyObject? { unsafe ending.answer }
+    var answer: AnyObject? { unsafe uncheckedAnswer }
 
     /// Changes the state. Of several threads that try, one does.
     ///
@@ -148,7 +152,7 @@ extension PendingCommand {
 
     /// The command has run: notes how. With the turn.
     func finish(_ ending: CommandEnding) {
-        unsafe self.ending = ending
+        unsafe (uncheckedAnswer, uncheckedFailure, tell) = (ending.answer, ending.failure, ending.tell)
         _ = move(.running, to: .finished)
     }
 
@@ -158,9 +162,9 @@ extension PendingCommand {
         // What has cancelled it does this.
         if state != .finished { return }
         unsafe work = nil
-        let tell = unsafe ending.tell
-        unsafe ending.tell = nil
-        tell?.perform()
+        let told = unsafe tell
+        unsafe tell = nil
+        told?.perform()
         resumeAwaiting(lane)
     }
 
