@@ -15,26 +15,25 @@ extension TurnQueue {
         _ work: @escaping PendingCommand.Work
     ) -> Result<AcceptedCommand, QueueSafeValueError> {
         let command = PendingCommand(priority, work)
-        let (accepted, isStarted) = update { line, _ -> (Lane?, Bool) in
-            guard line.limit == .max || pendingCount(line) < line.limit else { return (nil, false) }
+        let (accepted, isStarted, next) = withLine { line -> (Lane?, Bool, Waiter?) in
+            guard line.limit == .max || pendingCount(line) < line.limit else { return (nil, false, nil) }
             line.acceptedCount += 1
             let lane = line.lanes.lane(for: target, of: self)
             command.arrive(line.nextArrival())
             lane.commands.append(command)
-            if lane.isInLine {
-                if priority > lane.state.priority { line.place(lane) }
-                return (lane, false)
-            }
-            // It is new, or its block is about to look for more, or is late.
-            if !lane.state.isLate, !isBelowMainThread(lane, line) {
-                lane.state.isSent = true
+            // Mostly the turn word says already what it has to.
+            if lane.isInLine, priority <= lane.state.priority { return (lane, false, nil) }
+            let isStarted = !lane.isInLine && !lane.hasBlock
+            if lane.isInLine || !lane.state.isLate && !isBelowMainThread(lane, line) {
+                // If it was not in line, it is new, or its block is about to look for more.
+                if !lane.isInLine { lane.state.isSent = true }
                 line.place(lane)
             }
             watch(&line)
-            if lane.hasBlock { return (lane, false) }
-            startBlock(lane)
-            return (lane, true)
+            if isStarted { startBlock(lane) }
+            return (lane, isStarted, publish(&line, nil))
         }
+        next?.wake()
         guard let accepted else { return .failure(.commandQueueFull) }
         if isStarted { accepted.wake() }
         return .success(AcceptedCommand(command: command, lane: accepted))

@@ -91,7 +91,7 @@ extension TurnQueue {
     /// Invariant (true summary): without the lock, the word says what the line is.
     ///
     /// - Returns: What is to be woken.
-    private func publish(_ line: inout Line, _ newHolder: UInt64?) -> Waiter? {
+    func publish(_ line: inout Line, _ newHolder: UInt64?) -> Waiter? {
         line.judgeFront()
         let front = line.front
         while true {
