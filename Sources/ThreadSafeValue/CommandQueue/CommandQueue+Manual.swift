@@ -97,10 +97,7 @@ extension TurnQueue {
     @usableFromInline
     func waitForEnd(of completion: inout ManualCompletion?, isChange: Bool) -> QueueSafeValueError? {
         let (waiter, valueType) = (ThreadWaiter.current, valueType)
-        while true {
-            let seen = turn
-            if word.exchange(seen.bits, for: seen.held(by: TurnWord.detached).bits) { break }
-        }
+        _ = changeHolder(to: TurnWord.detached) { _ in true }
         completion.take()!.closureReturned { failure in
             let delivery = self.giveTurnBackToTell(afterChange: isChange)
             delivery?.perform()

@@ -7,8 +7,7 @@
 
 extension CommandQueue where Value: Sendable {
     /// Runs `body` with the turn, and suspends the task for as long as that takes.
-    @inlinable
-    @inline(__always)
+    @inlinable @inline(__always)
     nonisolated(nonsending) func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,

@@ -9,8 +9,7 @@ import Dispatch
 /// What keeps it alive can use the value: handles of the value, schedules, running commands, dispatched blocks, waiting
 /// threads and tasks. Pending commands do not, so a suspended value that nobody can resume goes away, and its commands
 /// are refused.
-@safe
-@usableFromInline
+@safe @usableFromInline
 final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage> {
     // The value is the header, which ends by itself.
     deinit {

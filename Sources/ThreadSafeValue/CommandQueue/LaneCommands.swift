@@ -7,7 +7,7 @@
 /// A plain struct without a lock.
 struct LaneCommands {
     // One for each priority.
-    private var lists = [CommandFIFO](repeating: CommandFIFO(), count: Int(CommandPriority.highest.level) + 1)
+    private var lists = Array(repeating: LinkedFIFO<PendingCommand>(), count: Int(CommandPriority.highest.level) + 1)
     private var occupied: UInt64 = 0
 
     /// How many commands were cancelled since those that are cancelled were last taken out.
@@ -44,7 +44,7 @@ extension LaneCommands {
     /// Takes out the commands that are not in the batch, and puts those back that are to be kept.
     private mutating func filter(_ isKept: (PendingCommand) -> Bool) {
         for level in lists.indices {
-            var kept = CommandFIFO()
+            var kept = LinkedFIFO<PendingCommand>()
             while let command = lists[level].removeFirst() {
                 if isKept(command) { kept.append(command) }
             }

@@ -177,14 +177,3 @@ extension TurnQueue {
         return !waiter.state.isRegistered
     }
 }
-
-extension DispatchQueue {
-    private static let mainKey = {
-        let key = DispatchSpecificKey<Bool>()
-        main.setSpecific(key: key, value: true)
-        return key
-    }()
-
-    /// Whether the calling thread keeps the main queue from running.
-    fileprivate static var isMain: Bool { getSpecific(key: mainKey) == true }
-}

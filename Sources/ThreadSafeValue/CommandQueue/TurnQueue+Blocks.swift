@@ -54,7 +54,7 @@ private struct BlockRun {
     var hasChanged = false
 
     /// Commands that are over, to let go of without the turn.
-    var over = CommandFIFO()
+    var over = LinkedFIFO<PendingCommand>()
 
     /// What tells listeners without the turn.
     var deliveries: [Effect] = []
@@ -64,11 +64,6 @@ private struct BlockRun {
 
     /// The turn word while nothing but the lane stands in line, with the priority of its batch.
     var alone = TurnWord(bits: 0)
-
-    init(block: Int, thread: UInt64) {
-        self.block = block
-        self.thread = thread
-    }
 }
 
 extension TurnQueue {

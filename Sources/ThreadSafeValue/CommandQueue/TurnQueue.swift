@@ -186,12 +186,16 @@ extension TurnQueue {
 
     /// Takes a free turn for a waiter that is the front. Under the lock.
     func takeTurn(_ line: borrowing Line, for waiter: Waiter, as holder: UInt64) -> Bool {
-        while line.front === waiter {
+        line.front === waiter && changeHolder(to: holder) { $0.isFree && !$0.isSuspended }
+    }
+
+    /// Changes the holder in one exchange, if the turn word is as it has to be.
+    func changeHolder(to holder: UInt64, if condition: (TurnWord) -> Bool) -> Bool {
+        while true {
             let seen = turn
-            if !seen.isFree || seen.isSuspended { return false }
-            if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
+            if !condition(seen) { return false }
+            if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
-        return false
     }
 
     /// Gives back the turn of the caller.
@@ -228,12 +232,8 @@ extension TurnQueue {
 
     /// Records the value for listeners that begin with it, if the turn is free. If not, freeing it does.
     func tellListenersThatBegin() {
-        while true {
-            let seen = turn
-            guard seen.isFree, seen.isObserved else { return }
-            if word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits) {
-                return giveTurnBack(afterChange: false)
-            }
+        if changeHolder(to: TurnWord.currentThread, if: { $0.isFree && $0.isObserved }) {
+            giveTurnBack(afterChange: false)
         }
     }
 
