@@ -38,6 +38,17 @@ struct CommandQueue<Value> {
 extension CommandQueue: @unchecked Sendable {}
 
 extension CommandQueue {
+    /// What a command does with the value.
+    @usableFromInline
+    typealias Body<Success> = (inout Value) throws -> Success
+
+    /// The same with what completes the command.
+    @usableFromInline
+    typealias ManualBody<Success> = (inout Value, @escaping CommandCompletionClosure) throws -> Success
+
+    @usableFromInline
+    typealias Outcome<Success> = Result<Success, QueueSafeValueError>
+
     /// Where the storage is. Keep that while you use it.
     @inlinable @_transparent
     var address: BufferAddress<Value, AtomicWord.Storage> {
@@ -76,8 +87,8 @@ extension CommandQueue {
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
-        _ body: (inout Value) throws -> Success
-    ) -> Result<Success, QueueSafeValueError> {
+        _ body: Body<Success>
+    ) -> Outcome<Success> {
         let thread = TurnWord.currentThread
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
@@ -87,11 +98,7 @@ extension CommandQueue {
 
     /// Runs `body` with a turn, and gives that back before the result can go away.
     @inlinable @_transparent
-    func runAndGiveTurnBack<Success>(
-        of holder: UInt64,
-        isChange: Bool,
-        _ body: (inout Value) throws -> Success
-    ) -> Result<Success, QueueSafeValueError> {
+    func runAndGiveTurnBack<Success>(of holder: UInt64, isChange: Bool, _ body: Body<Success>) -> Outcome<Success> {
         let result = run(body)
         giveTurnBack(of: holder, afterChange: isChange)
         _fixLifetime(result)
@@ -100,7 +107,7 @@ extension CommandQueue {
 
     /// What `body` returns or throws with the value. Only with the turn.
     @inlinable @_transparent
-    func run<Success>(_ body: (inout Value) throws -> Success) -> Result<Success, QueueSafeValueError> {
+    func run<Success>(_ body: Body<Success>) -> Outcome<Success> {
         do {
             return .success(try unsafe body(&value.pointee))
         } catch {
@@ -153,8 +160,8 @@ extension CommandQueue {
         _ priority: CommandPriority,
         _ timeout: UInt64,
         when isMet: (Value) -> Bool,
-        _ body: (inout Value) throws -> Success
-    ) -> Result<Success, QueueSafeValueError> {
+        _ body: Body<Success>
+    ) -> Outcome<Success> {
         // Before the first test, which may take long.
         let (thread, deadline) = (TurnWord.currentThread, Deadline(after: timeout))
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {

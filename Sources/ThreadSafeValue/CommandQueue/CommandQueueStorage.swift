@@ -54,7 +54,7 @@ extension CommandQueueStorage {
     /// Those who listen to changes. Made when somebody does for the first time.
     var listeners: ChangeBroadcaster<Value> {
         word(2).object { [turns] in
-            ChangeBroadcaster { isObserved in turns.update { line, _ in line.isObserved = isObserved } }
+            ChangeBroadcaster { isObserved in turns.update { $0.isObserved = isObserved } }
         }
     }
 }

@@ -73,14 +73,14 @@ extension TurnQueue {
     private func takeTurn(_ lane: Lane, _ run: inout BlockRun) -> Bool {
         var backoff = Backoff.beforeParking
         while true {
-            let isOver = update { line, holder -> Bool in
+            let isOver = update { line -> Bool in
                 guard lane.block == run.block else { return true }
                 run.hasTurn = comes(lane, as: run.thread, &line)
                 if lane.hasTurn {
                     lane.hasTurn = false
                     // While the value is suspended, no command begins that has not.
                     run.hasTurn = line.suspensions == 0
-                    holder = run.hasTurn ? run.thread : 0
+                    line.effects.holder = run.hasTurn ? run.thread : 0
                 }
                 if run.hasTurn { begin(lane, &run, &line) }
                 if run.hasTurn || !lane.commands.isEmpty && !backoff.isOver { return false }
@@ -95,16 +95,14 @@ extension TurnQueue {
 
     /// Whether the block has run so much that another one does the rest: other work of the queue gets a chance.
     private func isToGoOn(_ lane: Lane, _ run: BlockRun) -> Bool {
-        guard run.total >= HandoffPolicy.batch else { return false }
-        let isStarted = update { line, _ in
-            guard lane.block == run.block, !lane.commands.isEmpty else { return false }
-            line.place(lane)
-            (lane.state.isSent, lane.state.isLate) = (true, false)
-            startBlock(lane)
-            return true
-        }
-        if isStarted { lane.wake() }
-        return isStarted
+        run.total >= HandoffPolicy.batch
+            && update { line in
+                guard lane.block == run.block, !lane.commands.isEmpty else { return false }
+                line.place(lane)
+                (lane.state.isSent, lane.state.isLate) = (true, false)
+                startBlock(lane, &line)
+                return true
+            }
     }
 
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
@@ -146,10 +144,10 @@ extension TurnQueue {
         startedCount.increment()
         let ending = command.run(storage)
         if let detach = ending.detach {
-            update { line, holder in
+            update { line in
                 lane.commands.putBatchBack()
                 line.place(lane)
-                holder = TurnWord.detached
+                line.effects.holder = TurnWord.detached
             }
             run.hasTurn = false
             // It keeps the value.
@@ -178,8 +176,8 @@ extension TurnQueue {
         run.count = begun
         run.hasTurn = word.exchangeAcquiring(free, for: run.alone.bits)
         if run.hasTurn, lane.block == run.block, !lane.state.isLate { return true }
-        update { line, holder in
-            if run.hasTurn { holder = 0 }
+        update { line in
+            if run.hasTurn { line.effects.holder = 0 }
             run.hasTurn = false
             // Another block has taken over.
             guard lane.block == run.block else { return }
@@ -192,7 +190,7 @@ extension TurnQueue {
 
     /// Looks at the line: the block goes on if its lane is the front and nobody is to be told, or frees the turn.
     private func giveBackOrGoOn(_ lane: Lane, _ run: inout BlockRun) {
-        update { line, holder in
+        update { line in
             let hasMore = lane.commands.putBatchBack()
             line.place(lane)
             if run.hasChanged { line.wakeWatchers() }
@@ -200,7 +198,7 @@ extension TurnQueue {
             let mayGoOn = hasMore && !run.isToTell && run.count < HandoffPolicy.batch && line.suspensions == 0
             if mayGoOn, line.front === lane { begin(lane, &run, &line) }
             if run.current != nil { return }
-            holder = 0
+            line.effects.holder = 0
             run.hasTurn = false
         }
         if !run.hasTurn { letGo(lane, &run) }
