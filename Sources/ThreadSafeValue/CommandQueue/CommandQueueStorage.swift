@@ -80,7 +80,7 @@ extension TurnQueue {
     fileprivate func end() {
         let refused = withLine { line in
             line.isOver = true
-            return line.lanes.all.map { ($0, $0.commands.endAll(nil, as: .refused)) }
+            return line.lanes.all.map { ($0, $0.endAll(nil, as: .refused)) }
         }
         for (lane, commands) in refused where !commands.isEmpty {
             // There: what lets go of the value may have the turn of another one, which a closure that goes away waits for.

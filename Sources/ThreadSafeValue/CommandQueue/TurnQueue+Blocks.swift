@@ -43,7 +43,11 @@ private struct BlockRun {
 
     var hasTurn = false
 
-    /// The command that begins next: it has left the state `waiting`.
+    /// The commands that it may begin, and which of them is next.
+    var batch: [PendingCommand] = []
+    var next = 0
+
+    /// The command that begins now: it has left the state `waiting`.
     var current: PendingCommand?
 
     /// How many commands have begun since the turn was taken from others, and in all.
@@ -64,6 +68,17 @@ private struct BlockRun {
 
     /// The turn word while nothing but the lane stands in line, with the priority of its batch.
     var alone = TurnWord(bits: 0)
+}
+
+extension BlockRun {
+    /// The block is about to begin the next command of its batch that waits. With the turn.
+    mutating func claimNext() -> PendingCommand? {
+        while next < batch.count {
+            next += 1
+            if batch[next - 1].move(.waiting, to: .running) { return batch[next - 1] }
+        }
+        return nil
+    }
 }
 
 extension TurnQueue {
@@ -108,8 +123,8 @@ extension TurnQueue {
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
     private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
         (lane.state.patience, lane.state.isSent) = (HandoffPolicy.late, true)
-        lane.commands.takeBatch()
-        run.current = lane.commands.claimNext()
+        (run.batch, run.next) = (lane.takeBatch(), 0)
+        run.current = run.claimNext()
         run.alone = TurnWord.alone(lane.state.priority).held(by: run.thread)
         watch(&line)
     }
@@ -117,7 +132,7 @@ extension TurnQueue {
     /// Runs commands with the turn until there is a reason to give it back.
     private func runCommands(_ lane: Lane, _ run: inout BlockRun) {
         while run.hasTurn {
-            guard let command = run.current.take() ?? claimAlone(lane, run) else {
+            guard let command = run.current.take() ?? claimAlone(&run) else {
                 giveBackOrGoOn(lane, &run)
                 continue
             }
@@ -132,10 +147,10 @@ extension TurnQueue {
     ///
     /// The word is looked at after the claim: what has changed the line before may have seen the command waiting, and
     /// what changes it after that does not.
-    private func claimAlone(_ lane: Lane, _ run: borrowing BlockRun) -> PendingCommand? {
-        guard run.count < HandoffPolicy.batch, let command = lane.commands.claimNext() else { return nil }
+    private func claimAlone(_ run: inout BlockRun) -> PendingCommand? {
+        guard run.count < HandoffPolicy.batch, let command = run.claimNext() else { return nil }
         if word.exchange(run.alone.bits, for: run.alone.bits) { return command }
-        lane.commands.unclaim(command)
+        _ = command.move(.running, to: .waiting)
         return nil
     }
 
@@ -145,7 +160,7 @@ extension TurnQueue {
         let ending = command.run(storage)
         if let detach = ending.detach {
             update { line in
-                lane.commands.putBatchBack()
+                lane.putBatchBack()
                 line.place(lane)
                 line.effects.holder = TurnWord.detached
             }
@@ -182,7 +197,7 @@ extension TurnQueue {
             // Another block has taken over.
             guard lane.block == run.block else { return }
             lane.state.isLate = false
-            lane.commands.putBatchBack()
+            lane.putBatchBack()
             line.place(lane)
         }
         return true
@@ -191,7 +206,7 @@ extension TurnQueue {
     /// Looks at the line: the block goes on if its lane is the front and nobody is to be told, or frees the turn.
     private func giveBackOrGoOn(_ lane: Lane, _ run: inout BlockRun) {
         update { line in
-            let hasMore = lane.commands.putBatchBack()
+            let hasMore = lane.putBatchBack()
             line.place(lane)
             if run.hasChanged { line.wakeWatchers() }
             run.hasChanged = false

@@ -38,7 +38,7 @@ extension TurnQueue {
     /// How many commands have not begun: threads and tasks in line, and those of target queues.
     func pendingCount(_ line: borrowing Line, _ priority: CommandPriority? = nil) -> Int {
         guard let priority else { return line.callerCount + line.acceptedCount - Int(startedCount.load()) }
-        return line.lanes.all.reduce(line.callers(priority).count) { $0 + $1.commands.count(priority) }
+        return line.lanes.all.reduce(line.callers(priority).count) { $0 + $1.waiting(priority).count }
     }
 
     /// Cancels all commands that wait in line.
@@ -49,7 +49,7 @@ extension TurnQueue {
         let (callerCount, commands) = update { line in
             let callers = line.callers(priority).filter { !$0.hasTurn }
             for waiter in callers { line.refuse(waiter, .cancelled) }
-            let commands = line.lanes.all.map { ($0, $0.commands.endAll(priority, as: .cancelled)) }
+            let commands = line.lanes.all.map { ($0, $0.endAll(priority, as: .cancelled)) }
             for (lane, ended) in commands where !ended.isEmpty {
                 line.acceptedCount -= ended.count
                 placeAfterCancelling(lane, &line)
@@ -77,7 +77,7 @@ extension TurnQueue {
     /// Some of the lane's commands were cancelled, perhaps its first or its last one. Under the lock.
     private func placeAfterCancelling(_ lane: Lane, _ line: inout Line) {
         // A block with a batch keeps the place of that.
-        guard lane.isInLine, lane.commands.batch.isEmpty else { return }
+        guard lane.isInLine, lane.batch.isEmpty else { return }
         line.place(lane)
         if lane.isInLine { return }
         // It was handed the turn for nothing.

@@ -49,7 +49,7 @@ extension TurnQueue {
         // With the turn, as the block takes that without the lock.
         guard takeTurn(line, for: lane, as: lane.identity) else { return }
         line.effects.holder = 0
-        lane.commands.putBatchBack()
+        lane.putBatchBack()
         line.place(lane)
         lane.state.isSent = true
         startBlock(lane, &line)
