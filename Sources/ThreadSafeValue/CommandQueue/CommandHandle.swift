@@ -14,7 +14,7 @@
 ///
 /// Keep it or not: the command runs all the same. It does not keep the value alive, and of a command that is over it
 /// keeps what `update` returned, and nothing else.
-public struct CommandHandle<Answer: Sendable> {
+public struct CommandHandle<Answer: Sendable>: Sendable {
     /// Where a command is in its life.
     public enum State: Sendable {
         /// The command was accepted and waits for its turn.
@@ -29,23 +29,20 @@ public struct CommandHandle<Answer: Sendable> {
         case refused
     }
 
-    private let command: Result<PendingCommand, QueueSafeValueError>
+    private let accepted: Result<AcceptedCommand, QueueSafeValueError>
 
-    /// - Parameter command: The command, or why it was not accepted.
+    /// - Parameter accepted: The command, or why it was not accepted.
     @usableFromInline
-    init(_ command: Result<PendingCommand, QueueSafeValueError>) {
-        self.command = command
+    init(_ accepted: Result<AcceptedCommand, QueueSafeValueError>) {
+        self.accepted = accepted
     }
 }
-
-// The state of a command is atomic, the rest is guarded by the lock of its line.
-extension CommandHandle: @unchecked Sendable {}
 
 extension CommandHandle {
     /// Where the command is in its life now.
     public var state: State {
-        guard case .success(let command) = command else { return .refused }
-        return switch command.state {
+        guard case .success(let accepted) = accepted else { return .refused }
+        return switch accepted.command.state {
         case .waiting: .waiting
         case .running: .running
         case .finished: .finished
@@ -65,8 +62,8 @@ extension CommandHandle {
     /// - Complexity: O(log number of target queues that have commands), on average.
     @discardableResult
     public func cancel() -> Bool {
-        guard case .success(let command) = command else { return false }
-        return command.lane.turns.cancel(command)
+        guard case .success(let accepted) = accepted else { return false }
+        return accepted.lane.turns.cancel(accepted.command, of: accepted.lane)
     }
 
     /// What the closure of an `update` returned, or of another command nothing; or why the command failed.
@@ -75,8 +72,8 @@ extension CommandHandle {
     /// ``QueueSafeValueError/reentrantCommand`` at once, and the command runs later.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
-            switch command {
-            case .success(let command): await command.end()
+            switch accepted {
+            case .success(let accepted): await accepted.end()
             case .failure(let failure): .failure(failure)
             }
         }
@@ -94,28 +91,35 @@ final class CommandAnswer<Answer: Sendable>: Sendable {
     }
 }
 
-extension PendingCommand {
+/// A command that was accepted, and its lane.
+@usableFromInline
+struct AcceptedCommand: Sendable {
+    let command: PendingCommand
+    let lane: Lane
+}
+
+extension AcceptedCommand {
     /// Waits until the command is over.
     nonisolated(nonsending) fileprivate func end<Answer: Sendable>() async -> Result<Answer, QueueSafeValueError> {
         if isOfHolder(currentTaskIdentity()) { return .failure(.reentrantCommand) }
         unsafe await withUnsafeContinuation { continuation in
-            if lane.turns.withLine({ _ in unsafe !await(continuation) }) { unsafe continuation.resume() }
+            if lane.turns.withLine({ _ in unsafe !command.await(continuation) }) { unsafe continuation.resume() }
         }
-        return switch state {
+        return switch command.state {
         case .cancelled: .failure(.cancelled)
         case .refused: .failure(.valueContainerDeinited)
-        case .waiting, .running, .finished: answer()
+        case .waiting, .running, .finished: result()
         }
     }
 
     /// Whether a task has the turn that the command waits for.
     private func isOfHolder(_ task: UInt64) -> Bool {
-        state == .waiting && lane.turns.withLine { $0.isOver ? false : lane.turns.turn.isHeld(by: 0, or: task) }
+        command.state == .waiting && lane.turns.withLine { $0.isOver ? false : lane.turns.turn.isHeld(by: 0, or: task) }
     }
 
-    private func answer<Answer: Sendable>() -> Result<Answer, QueueSafeValueError> {
-        if let failure = header.failure { return .failure(failure) }
-        guard let answer = header.answer else { return .success(() as! Answer) }
+    private func result<Answer: Sendable>() -> Result<Answer, QueueSafeValueError> {
+        if let failure = command.failure { return .failure(failure) }
+        guard let answer = command.answer else { return .success(() as! Answer) }
         return .success(unsafe unsafeDowncast(answer, to: CommandAnswer<Answer>.self).answer)
     }
 }

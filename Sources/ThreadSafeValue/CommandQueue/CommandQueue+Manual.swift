@@ -63,7 +63,7 @@ extension CommandQueue {
         turns.detachTurn()
         completion.closureReturned { failure in
             let delivery = turns.giveTurnBackToTell(afterChange: isChange)
-            delivery?.deliver()
+            delivery?.perform()
             ending.set(failure)
             // At last: what it has pushed out of a buffer may wait, as it goes away, for the thread.
             withExtendedLifetime(delivery) {}
@@ -97,7 +97,7 @@ extension CommandQueue where Value: Sendable {
             return PendingCommand.Completed(
                 isChange: isChange,
                 failure: result.failure,
-                tell: tell.map { tell in { tell(result.map { $0! }) } }
+                tell: tell.map { tell in Effect { tell(result.map { $0! }) } }
             )
         }
         guard let completion else { return .complete(completed(nil)) }

@@ -158,10 +158,10 @@ extension CommandQueue {
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
-        work: consuming @escaping PendingCommand.Work
-    ) -> Result<PendingCommand, QueueSafeValueError> {
+        _ work: PendingCommand.Work
+    ) -> Result<AcceptedCommand, QueueSafeValueError> {
         defer { withExtendedLifetime(storage) {} }
-        return storage.turns.submit(priority, in: target, work: work)
+        return storage.turns.submit(priority, in: target, work)
     }
 }
 

@@ -102,10 +102,10 @@ extension CommandQueueStorage: CustomReflectable {
 extension CommandQueueStorage: AnyCommandQueue {
     var valueType: any Any.Type { Value.self }
 
-    func recordChange(_ isChange: Bool) -> Delivery? {
+    func recordChange(_ isChange: Bool) -> Effect? {
         let listeners: ChangeBroadcaster<Value>? = word(2).object()
         guard let delivery = unsafe listeners?.record(value.pointee, isChange: isChange) else { return nil }
-        return Delivery { delivery.deliver() }
+        return Effect { delivery.deliver() }
     }
 }
 
@@ -114,12 +114,11 @@ extension TurnQueue {
     fileprivate func end() {
         let refused = withLine { line in
             line.isOver = true
-            return line.lanes.removeAll().map { ($0, $0.endAll(nil, as: .refused)) }
+            return line.lanes.removeAll().map { ($0, $0.commands.endAll(nil, as: .refused)) }
         }
         for (lane, commands) in refused where !commands.isEmpty {
-            nonisolated(unsafe) let commands = commands
             // There: what lets go of the value may have the turn of another one, which a closure that goes away waits for.
-            lane.target.async { unsafe lane.refuse(commands) }
+            lane.target.async { lane.refuse(commands) }
         }
     }
 }

@@ -69,9 +69,9 @@ extension Line {
     /// - Parameter isWatching: Whether it stands in line only after the next change.
     mutating func enter(_ waiter: Waiter, _ priority: CommandPriority, isWatching: Bool) {
         waiter.hasTurn = false
-        (waiter.isOwed, waiter.isSent, waiter.isLooking) = (false, false, true)
-        (waiter.refusal, waiter.isWaiting) = (nil, true)
-        (waiter.priority, waiter.isWatching) = (priority, isWatching)
+        (waiter.state.isOwed, waiter.state.isSent, waiter.state.isLooking) = (false, false, true)
+        (waiter.state.refusal, waiter.state.isWaiting) = (nil, true)
+        (waiter.state.priority, waiter.state.isWatching) = (priority, isWatching)
         if isWatching {
             watchers.append(waiter)
         } else {
@@ -81,9 +81,9 @@ extension Line {
 
     /// A thread or a task waits no more.
     mutating func leave(_ waiter: Waiter) {
-        waiter.isWaiting = false
+        waiter.state.isWaiting = false
         waiter.leavesGraph()
-        if waiter.isWatching { watchers.remove(waiter) } else { waiters.remove(waiter) }
+        if waiter.state.isWatching { watchers.remove(waiter) } else { waiters.remove(waiter) }
     }
 
     /// The value has changed: all that wait for a condition stand in line.
@@ -91,7 +91,7 @@ extension Line {
         var woken: [Waiter] = []
         watchers.removeAll { woken.append($0) }
         for waiter in woken {
-            waiter.isWatching = false
+            waiter.state.isWatching = false
             waiters.insert(waiter, waiter.priority, arrival: nextArrival())
         }
     }
@@ -99,7 +99,7 @@ extension Line {
     /// Puts a lane in line, at the place of its first command, or takes it out if it has none.
     mutating func place(_ lane: Lane) {
         waiters.remove(lane)
-        if let first = lane.dropCancelledAndGetFirst() { waiters.insert(lane, first.priority, arrival: first.arrival) }
+        if let first = lane.commands.dropCancelledAndGetFirst() { waiters.insert(lane, first.priority, arrival: first.arrival) }
     }
 
     /// Puts a late task in line again, at its old place.
@@ -111,11 +111,11 @@ extension Line {
     ///
     /// - Returns: Whether it is to be woken. One that was handed the turn keeps it.
     mutating func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) -> Bool {
-        guard waiter.isWaiting, !waiter.hasTurn else { return false }
-        waiter.refusal = error
+        guard waiter.state.isWaiting, !waiter.hasTurn else { return false }
+        waiter.state.refusal = error
         leave(waiter)
-        if waiter.isLooking || waiter.isSent { return false }
-        waiter.isSent = true
+        if waiter.state.isLooking || waiter.state.isSent { return false }
+        waiter.state.isSent = true
         return true
     }
 
@@ -125,11 +125,11 @@ extension Line {
             fairTime = 0
             return
         }
-        if front.isOwed { return }
+        if front.state.isOwed { return }
         let time = now()
         if fairTime == 0 { fairTime = time + HandoffPolicy.fair }
         guard time >= fairTime else { return }
-        front.isOwed = true
+        front.state.isOwed = true
         fairTime = time + HandoffPolicy.fair
     }
 

@@ -3,43 +3,66 @@
 //
 
 /// A command for a target queue.
-///
-/// One object with the word of its state behind it. The header is guarded by the lock of the line while the command
-/// waits; whatever changes the state to another one then has it.
 @usableFromInline
 @safe
-final class PendingCommand: ManagedBuffer<PendingCommand.Header, AtomicWord.Storage> {
-    /// What a command is made of.
+final class PendingCommand: @unchecked Sendable {
+    // First, so that its address is known.
+    private var bits = AtomicWord.zero
+
+    let priority: CommandPriority
+
+    /// Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
     @safe
-    @usableFromInline
-    struct Header {
-        let priority: CommandPriority
-
-        /// The commands of its target queue, which keep it while it waits. Set when it is accepted.
-        var lane: Lane?
-
+    struct Fields {
         /// When it came: decides among equals.
         var arrival: UInt64 = 0
 
-        /// The command behind it in its lane.
-        var next: PendingCommand?
+        /// The command behind it in a `CommandFIFO`.
+        fileprivate var next: Unmanaged<PendingCommand>?
 
         /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
-        var work: Work?
+        fileprivate var work: Work?
 
         /// What its closure returned, in a `CommandAnswer`, if that is more than nothing.
-        var answer: AnyObject?
+        fileprivate(set) var answer: AnyObject?
 
         /// Why there is no answer.
-        var failure: QueueSafeValueError?
+        fileprivate(set) var failure: QueueSafeValueError?
+
+        /// What tells its caller. Gone once the command is over, too.
+        fileprivate var tell: Effect?
 
         /// The tasks that await its end. Guarded by the lock of the line.
-        var awaiting: [UnsafeContinuation<Void, Never>]?
+        fileprivate var awaiting: [UnsafeContinuation<Void, Never>] = unsafe []
     }
 
+    // The accesses are short and never overlap on a thread, so none is tracked.
+    @exclusivity(unchecked) fileprivate var uncheckedFields: Fields
+
+    @inline(__always)
+    var fields: Fields {
+        get { unsafe uncheckedFields }
+        _modify { yield unsafe &uncheckedFields }
+    }
+
+    init(_ priority: CommandPriority, _ work: Work) {
+        self.priority = priority
+        unsafe uncheckedFields = Fields(work: work)
+    }
+}
+
+extension PendingCommand {
     /// Runs a command with the turn, given the storage of its value, or tells its caller why it does not run.
+    // In a structure, as an optional closure would be one more object.
     @usableFromInline
-    typealias Work = (Result<AnyObject, QueueSafeValueError>) -> Ending
+    struct Work {
+        let run: (Result<AnyObject, QueueSafeValueError>) -> Ending
+
+        @usableFromInline
+        init(_ run: @escaping (Result<AnyObject, QueueSafeValueError>) -> Ending) {
+            self.run = run
+        }
+    }
 
     /// How a command that ran left the turn.
     @usableFromInline
@@ -57,14 +80,14 @@ final class PendingCommand: ManagedBuffer<PendingCommand.Header, AtomicWord.Stor
         let isChange: Bool
         var failure: QueueSafeValueError?
         var answer: AnyObject?
-        var tell: (() -> Void)?
+        var tell: Effect?
 
         @usableFromInline
         init(
             isChange: Bool,
             failure: QueueSafeValueError? = nil,
             answer: AnyObject? = nil,
-            tell: (() -> Void)? = nil
+            tell: Effect? = nil
         ) {
             self.isChange = isChange
             self.failure = failure
@@ -77,29 +100,21 @@ final class PendingCommand: ManagedBuffer<PendingCommand.Header, AtomicWord.Stor
     enum State: UInt64 {
         case waiting, running, finished, cancelled, refused
     }
-
-    static func make(_ priority: CommandPriority, work: consuming @escaping Work) -> PendingCommand {
-        let header = unsafe Header(priority: priority, work: work)
-        let buffer = create(minimumCapacity: 1) { _ in header }
-        // `create` makes an object of the class that it is called on.
-        let command = unsafe unsafeDowncast(buffer, to: PendingCommand.self)
-        unsafe command.word.storage.initialize(to: AtomicWord.zero)
-        return command
-    }
 }
 
 extension PendingCommand {
     /// The `State`, and whether a task awaits the end.
-    private var word: AtomicWord { unsafe withUnsafeMutablePointerToElements { unsafe AtomicWord($0) } }
+    private var word: AtomicWord { AtomicWord(firstIn: self) }
 
     private static var awaitedBit: UInt64 { 1 << 3 }
 
-    var priority: CommandPriority { header.priority }
+    // Member by member: a copy of all would count all references.
 
-    var arrival: UInt64 { header.arrival }
+    var arrival: UInt64 { unsafe uncheckedFields.arrival }
 
-    /// Not before it is accepted.
-    var lane: Lane { header.lane! }
+    var answer: AnyObject? { unsafe uncheckedFields.answer }
+
+    var failure: QueueSafeValueError? { unsafe uncheckedFields.failure }
 
     var state: State { State(rawValue: word.loadAcquiring() & ~Self.awaitedBit)! }
 
@@ -126,70 +141,95 @@ extension PendingCommand {
             if seen & ~Self.awaitedBit > State.running.rawValue { return false }
             if word.exchange(seen, for: seen | Self.awaitedBit) { break }
         }
-        unsafe header.awaiting = (header.awaiting ?? []) + [continuation]
+        unsafe fields.awaiting.append(continuation)
         return true
     }
 
     /// What runs the command, or tells its caller why it does not.
     func run(_ turn: Result<AnyObject, QueueSafeValueError>) -> Ending {
-        header.work?(turn) ?? .complete(Completed(isChange: false))
+        unsafe uncheckedFields.work?.run(turn) ?? .complete(Completed(isChange: false))
     }
 
-    /// Lets go of all that the closure captured, which may run any code.
-    func dropWork() {
-        let work = header.work.take()
-        withExtendedLifetime(work) {}
-    }
-}
-
-extension PendingCommand {
     /// The command has run: notes how. With the turn.
     func finish(_ completed: Completed) {
-        header.failure = completed.failure
-        header.answer = completed.answer
+        fields.failure = completed.failure
+        fields.answer = completed.answer
+        fields.tell = completed.tell
         _ = move(.running, to: .finished)
     }
 
-    /// The command does not run: what tells its caller why.
-    func refusal(_ error: QueueSafeValueError) -> (() -> Void)? {
+    /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and the
+    /// tasks that await the end. Each may run any code.
+    func letGo(_ lane: Lane) {
+        // One that was cancelled has told already, or is about to.
+        if state != .finished { return }
+        fields.work = nil
+        let tell = unsafe uncheckedFields.tell
+        fields.tell = nil
+        tell?.perform()
+        resumeAwaiting(lane)
+    }
+
+    /// The command does not run.
+    ///
+    /// - Returns: What tells its caller why.
+    func refuse(_ error: QueueSafeValueError) -> Effect? {
         guard case .complete(let completed) = run(.failure(error)) else { return nil }
         return completed.tell
     }
 
-    /// Resumes the tasks that await the end, once the command is over and the turn is free.
-    func resumeAwaiting() {
+    /// The command does not run, and its caller is told.
+    func letGoRefused(_ lane: Lane) {
+        fields.work = nil
+        resumeAwaiting(lane)
+    }
+
+    private func resumeAwaiting(_ lane: Lane) {
         if !isAwaited { return }
-        let awaiting = unsafe lane.turns.withLine { _ in unsafe header.awaiting.take() }
-        for unsafe continuation in unsafe awaiting ?? [] { unsafe continuation.resume() }
+        let awaiting = unsafe lane.turns.withLine { _ in unsafe fields.awaiting.drain() }
+        for unsafe continuation in unsafe awaiting { unsafe continuation.resume() }
     }
 }
 
-/// Commands in the order in which they came. It keeps them alive, and must be empty when it goes away.
+/// Commands in the order in which they came, linked through themselves. It keeps them alive, and must be empty when it
+/// goes away.
+@safe
 struct CommandFIFO {
-    private(set) var first: PendingCommand?
-    private unowned(unsafe) var last: PendingCommand?
+    private var head: Unmanaged<PendingCommand>?
+    private var last: Unmanaged<PendingCommand>?
 
     private(set) var count = 0
 }
 
 extension CommandFIFO {
+    var first: PendingCommand? { unsafe head?.takeUnretainedValue() }
+
     mutating func append(_ command: PendingCommand) {
-        if first == nil { first = command } else { unsafe last!.header.next = command }
-        unsafe last = command
+        let link = unsafe Unmanaged.passRetained(command)
+        if let last = unsafe last {
+            unsafe last._withUnsafeGuaranteedRef { unsafe $0.fields.next = link }
+        } else {
+            unsafe head = link
+        }
+        unsafe last = link
         count += 1
     }
 
     /// Puts a command back before all others.
     mutating func prepend(_ command: PendingCommand) {
-        if first == nil { unsafe last = command }
-        command.header.next = first
-        first = command
+        let link = unsafe Unmanaged.passRetained(command)
+        unsafe command.fields.next = head
+        if count == 0 { unsafe last = link }
+        unsafe head = link
         count += 1
     }
 
     mutating func removeFirst() -> PendingCommand? {
-        guard let command = first else { return nil }
-        first = command.header.next.take()
+        guard let link = unsafe head else { return nil }
+        let command = unsafe link.takeRetainedValue()
+        unsafe head = command.uncheckedFields.next
+        unsafe command.fields.next = nil
+        if unsafe head == nil { unsafe last = nil }
         count -= 1
         return command
     }

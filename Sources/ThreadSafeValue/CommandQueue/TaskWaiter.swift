@@ -92,11 +92,11 @@ extension TurnQueue {
         until deadline: Deadline,
         as holder: UInt64,
         isWatching: Bool,
-        telling delivery: Delivery? = nil
+        telling delivery: Effect? = nil
     ) async -> QueueSafeValueError? {
         let waiter = TaskWaiter(holder)
         let failure = update { line, holder in enter(waiter, priority, until: deadline, isWatching, &line, &holder) }
-        delivery?.deliver()
+        delivery?.perform()
         if let failure { return failure }
         let timer = deadline.isTime ? LibraryTimers.timer(at: deadline.time) { self.refuse(waiter, .timedOut) } : nil
         defer { timer?.cancel() }
@@ -112,7 +112,7 @@ extension TurnQueue {
                 refuse(waiter, .cancelled)
             }
         } while !update({ line, holder in comes(waiter, deadline, &line, &holder) })
-        return waiter.refusal
+        return waiter.state.refusal
     }
 
     /// The task begins to wait. Under the lock.
@@ -141,8 +141,8 @@ extension TurnQueue {
 
     /// Whether the task is to rest until it is sent for. Under the lock.
     private func rests(_ waiter: TaskWaiter, _ line: inout Line) -> Bool {
-        if waiter.refusal != nil || waiter.hasTurn { return false }
-        (waiter.isSent, waiter.isLooking) = (false, false)
+        if waiter.state.refusal != nil || waiter.hasTurn { return false }
+        (waiter.state.isSent, waiter.state.isLooking) = (false, false)
         return true
     }
 
@@ -155,9 +155,9 @@ extension TurnQueue {
         _ line: inout Line,
         _ holder: inout UInt64?
     ) -> Bool {
-        (waiter.sentTime, waiter.isLate, waiter.isLooking) = (0, false, true)
-        if waiter.refusal == nil, !waiter.hasTurn {
-            if !waiter.isWatching { line.placeAgain(waiter) }
+        (waiter.state.sentTime, waiter.state.isLate, waiter.state.isLooking) = (0, false, true)
+        if waiter.state.refusal == nil, !waiter.hasTurn {
+            if !waiter.state.isWatching { line.placeAgain(waiter) }
             if !takeTurn(line, for: waiter, as: waiter.identity) {
                 waiter.cameInVain()
                 return false

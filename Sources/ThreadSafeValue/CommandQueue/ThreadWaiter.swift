@@ -85,7 +85,7 @@ extension TurnQueue {
         until deadline: Deadline,
         task: UInt64,
         isWatching: Bool,
-        telling delivery: Delivery? = nil
+        telling delivery: Effect? = nil
     ) -> QueueSafeValueError? {
         let waiter = ThreadWaiter.current
         let isOnMainQueue = DispatchQueue.isMain
@@ -97,30 +97,30 @@ extension TurnQueue {
             return passLanesBelow(waiter, isOnMainQueue: isOnMainQueue, &line, &holder)
         }
         started?.start()
-        delivery?.deliver()
+        delivery?.perform()
         sleep(waiter, until: deadline)
         waiter.leavesGraph()
         if isOnMainQueue { withLine { $0.mainThreadWaits = false } }
-        return waiter.refusal
+        return waiter.state.refusal
     }
 
     private func sleep(_ waiter: ThreadWaiter, until deadline: Deadline) {
         while !looks(waiter), update({ line, _ in rests(waiter, &line) }) {
-            let time = deadline.isTime ? deadline.time : waiter.isRegistered ? .max : now() + HandoffPolicy.circle
+            let time = deadline.isTime ? deadline.time : waiter.state.isRegistered ? .max : now() + HandoffPolicy.circle
             if !waiter.parker.park(until: time) {
                 if deadline.isTime {
                     refuse(waiter, .timedOut)
-                } else if withLine({ _ in waiter.isWaiting && !waiter.hasTurn && isInCircle(waiter) }) {
+                } else if withLine({ _ in waiter.state.isWaiting && !waiter.hasTurn && isInCircle(waiter) }) {
                     refuse(waiter, .circularWait)
                 }
                 waiter.parker.park()
             }
             if waiter.hasTurn { return }
             let isRefused = update { line, _ in
-                waiter.isLooking = true
+                waiter.state.isLooking = true
                 // It came in vain.
-                if line.front === waiter { waiter.isOwed = true }
-                return waiter.refusal != nil
+                if line.front === waiter { waiter.state.isOwed = true }
+                return waiter.state.refusal != nil
             }
             if isRefused { return }
         }
@@ -153,8 +153,8 @@ extension TurnQueue {
     private func rests(_ waiter: ThreadWaiter, _ line: inout Line) -> Bool {
         // An async closure may need this very thread of the pool to end.
         if waiter.task != 0, turn.isHeldByAsyncClosure { _ = line.refuse(waiter, .circularWait) }
-        if waiter.refusal != nil || waiter.hasTurn || take(waiter, &line) { return false }
-        (waiter.isSent, waiter.isLooking) = (false, false)
+        if waiter.state.refusal != nil || waiter.hasTurn || take(waiter, &line) { return false }
+        (waiter.state.isSent, waiter.state.isLooking) = (false, false)
         warnOfSleep(waiter, &line)
         return true
     }
@@ -167,8 +167,8 @@ extension TurnQueue {
     /// Whether the wait of a thread or a task closes a circle. If not, it stands in the graph until it leaves the line.
     /// Under the lock.
     func isInCircle(_ waiter: Waiter) -> Bool {
-        waiter.isRegistered = WaitGraph.shared.begin(for: resource, by: waiter.waiting) == nil
-        return !waiter.isRegistered
+        waiter.state.isRegistered = WaitGraph.shared.begin(for: resource, by: waiter.waiting) == nil
+        return !waiter.state.isRegistered
     }
 
     /// An async closure takes the turn: threads of the pool must not sleep until it ends.

@@ -12,10 +12,10 @@ extension TurnQueue {
     func run(_ lane: Lane, block: Int) {
         let thread = ThreadWaiter.current
         thread.blocks.append(lane)
-        var run = BlockRun(turns: self, lane: lane, block: block, thread: thread.identity)
-        while run.takeTurn() {
-            run.runCommands()
-            run.pauseForMore()
+        var run = BlockRun(block: block, thread: thread.identity)
+        while takeTurn(lane, &run) {
+            runCommands(lane, &run)
+            pauseForMore()
         }
         thread.blocks.removeLast()
         // A listener may wait for a turn that this block was handed, and did not need.
@@ -23,149 +23,141 @@ extension TurnQueue {
     }
 
     /// A manual command is complete, on whatever thread.
-    fileprivate func complete(_ command: PendingCommand, _ completed: PendingCommand.Completed) {
+    private func complete(_ command: PendingCommand, of lane: Lane, _ completed: PendingCommand.Completed) {
         command.finish(completed)
         giveTurnBack(afterChange: completed.isChange)
-        command.resumeAwaiting()
-        guard let tell = completed.tell else { return command.dropWork() }
         // What is told goes away there, and not on the thread that completes the command.
-        nonisolated(unsafe) let (told, ended) = (tell, command)
-        command.lane.target.async {
-            unsafe told()
-            unsafe ended.dropWork()
-        }
+        if completed.tell == nil { command.letGo(lane) } else { lane.target.async { command.letGo(lane) } }
     }
 }
 
 /// One run of a lane's block.
 private struct BlockRun {
-    let turns: TurnQueue
-    let lane: Lane
     let block: Int
     let thread: UInt64
 
-    private var hasTurn = false
+    var hasTurn = false
 
     /// The command that begins next: it has left the state `waiting`.
-    private var current: PendingCommand?
+    var current: PendingCommand?
 
     /// How many commands have begun since the turn was taken from others, and in all.
-    private var count = 0
-    private var total = 0
+    var count = 0
+    var total = 0
 
     /// Whether commands that wait for a change are to stand in line.
-    private var hasChanged = false
+    var hasChanged = false
 
     /// Commands that are over, to let go of without the turn.
-    private var over: [PendingCommand] = []
+    var over = CommandFIFO()
 
-    /// What to call without the turn.
-    private var tells: [() -> Void] = []
+    /// What tells listeners without the turn.
+    var deliveries: [Effect] = []
+
+    /// Whether the turn is to be freed before the next command, as somebody is to be told.
+    var isToTell = false
 
     /// The turn word while nothing but the lane stands in line, with the priority of its batch.
-    private var alone = TurnWord(bits: 0)
+    var alone = TurnWord(bits: 0)
 
-    init(turns: TurnQueue, lane: Lane, block: Int, thread: UInt64) {
-        self.turns = turns
-        self.lane = lane
+    init(block: Int, thread: UInt64) {
         self.block = block
         self.thread = thread
     }
 }
 
-extension BlockRun {
+extension TurnQueue {
     /// Takes the turn: the block was handed it, or looks for it for a moment. Otherwise the lane is handed it later.
     ///
     /// - Returns: Whether the block has the turn. If not, it is over.
-    mutating func takeTurn() -> Bool {
+    private func takeTurn(_ lane: Lane, _ run: inout BlockRun) -> Bool {
         var backoff = Backoff.beforeParking
         while true {
-            let (isOver, nextBlock) = turns.update { line, holder -> (Bool, TurnQueue.Sent?) in
-                guard lane.block == block else { return (true, nil) }
-                (lane.sentTime, lane.isLate) = (0, false)
+            let (isOver, nextBlock) = update { line, holder -> (Bool, TurnQueue.Sent?) in
+                guard lane.block == run.block else { return (true, nil) }
+                (lane.state.sentTime, lane.state.isLate) = (0, false)
                 if lane.hasTurn {
                     lane.hasTurn = false
                     // While the value is suspended, no command begins that has not.
-                    hasTurn = line.suspensions == 0
-                    holder = hasTurn ? thread : 0
+                    run.hasTurn = line.suspensions == 0
+                    holder = run.hasTurn ? run.thread : 0
                 } else {
                     if !lane.isInLine { line.place(lane) }
-                    if total >= HandoffPolicy.batch, !lane.isEmpty {
-                        lane.isSent = true
-                        return (true, turns.startBlock(lane))
+                    if run.total >= HandoffPolicy.batch, !lane.commands.isEmpty {
+                        lane.state.isSent = true
+                        return (true, startBlock(lane))
                     }
-                    hasTurn = turns.takeTurn(line, for: lane, as: thread)
+                    run.hasTurn = takeTurn(line, for: lane, as: run.thread)
                 }
-                if hasTurn {
-                    lane.patience = HandoffPolicy.late
-                    lane.isSent = true
-                    begin(&line)
+                if run.hasTurn {
+                    lane.state.patience = HandoffPolicy.late
+                    lane.state.isSent = true
+                    begin(lane, &run, &line)
                     return (false, nil)
                 }
-                if !lane.isEmpty, !backoff.isOver { return (false, nil) }
+                if !lane.commands.isEmpty, !backoff.isOver { return (false, nil) }
                 lane.hasBlock = false
-                if lane.isEmpty { line.lanes.removeIfIdle(lane) } else { lane.cameInVain() }
+                if lane.commands.isEmpty { line.lanes.removeIfIdle(lane) } else { lane.cameInVain() }
                 return (true, nil)
             }
             nextBlock?.start()
-            if hasTurn || isOver { return hasTurn }
-            while backoff.pause(), !turns.turn.isFree {}
+            if run.hasTurn || isOver { return run.hasTurn }
+            while backoff.pause(), !turn.isFree {}
         }
     }
 
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
-    private mutating func begin(_ line: inout Line) {
-        lane.takeBatch()
-        current = lane.claimNext()
-        alone = TurnWord.alone(lane.priority).held(by: thread)
-        turns.watch(&line)
+    private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
+        lane.commands.takeBatch()
+        run.current = lane.commands.claimNext()
+        run.alone = TurnWord.alone(lane.priority).held(by: run.thread)
+        watch(&line)
     }
 
     /// Runs commands with the turn until there is a reason to give it back.
-    mutating func runCommands() {
-        while hasTurn {
-            guard let command = current.take() ?? claimAlone() else {
-                giveBackOrGoOn()
+    private func runCommands(_ lane: Lane, _ run: inout BlockRun) {
+        while run.hasTurn {
+            guard let command = run.current.take() ?? claimAlone(lane, run) else {
+                giveBackOrGoOn(lane, &run)
                 continue
             }
-            run(command)
-            if hasTurn, !tells.isEmpty, count == HandoffPolicy.batch || !tellAlone() { giveBackOrGoOn() }
+            self.run(command, of: lane, &run)
+            if run.hasTurn, run.isToTell, run.count == HandoffPolicy.batch || !tellAlone(lane, &run) { giveBackOrGoOn(lane, &run) }
         }
-        letGo()
+        letGo(lane, &run)
     }
 
     /// Claims the next command without the lock, while nothing but the lane stands in line.
     ///
     /// The word is looked at after the claim: what has changed the line before may have seen the command waiting, and
     /// what changes it after that does not.
-    private func claimAlone() -> PendingCommand? {
-        guard count < HandoffPolicy.batch, let command = lane.claimNext() else { return nil }
-        if turns.word.exchange(alone.bits, for: alone.bits) { return command }
-        lane.unclaim(command)
+    private func claimAlone(_ lane: Lane, _ run: borrowing BlockRun) -> PendingCommand? {
+        guard run.count < HandoffPolicy.batch, let command = lane.commands.claimNext() else { return nil }
+        if word.exchange(run.alone.bits, for: run.alone.bits) { return command }
+        lane.commands.unclaim(command)
         return nil
     }
 
-    private mutating func run(_ command: PendingCommand) {
-        (count, total) = (count + 1, total + 1)
-        turns.startedCount(command.priority).increment()
-        switch command.run(.success(turns.storage)) {
+    private func run(_ command: PendingCommand, of lane: Lane, _ run: inout BlockRun) {
+        (run.count, run.total) = (run.count + 1, run.total + 1)
+        startedCount(command.priority).increment()
+        switch command.run(.success(storage)) {
         case .complete(let completed):
-            if turns.turn.isObserved {
-                hasChanged = hasChanged || completed.isChange
-                if let delivery = turns.recordChange(completed.isChange) { tells.append(delivery.deliver) }
+            if turn.isObserved {
+                run.hasChanged = run.hasChanged || completed.isChange
+                if let delivery = recordChange(completed.isChange) { run.deliveries.append(delivery) }
             }
             command.finish(completed)
-            over.append(command)
-            if let tell = completed.tell { tells.append(tell) }
-            if command.isAwaited { tells.append(command.resumeAwaiting) }
+            run.over.append(command)
+            run.isToTell = run.isToTell || completed.tell != nil || command.isAwaited || !run.deliveries.isEmpty
         case .detached(let start):
-            turns.update { line, holder in
-                lane.putBatchBack()
+            update { line, holder in
+                lane.commands.putBatchBack()
                 line.place(lane)
                 holder = TurnWord.detached
             }
-            hasTurn = false
-            start { [turns] completed in turns.complete(command, completed) }
+            run.hasTurn = false
+            start { [self, lane] completed in complete(command, of: lane, completed) }
         }
     }
 
@@ -173,63 +165,61 @@ extension BlockRun {
     /// line.
     ///
     /// - Returns: Whether it has freed the turn, and may have it again.
-    private mutating func tellAlone() -> Bool {
-        let free = alone.held(by: 0).bits
-        guard turns.word.exchangeReleasing(alone.bits, for: free) else { return false }
-        let begun = count
-        letGo()
-        count = begun
-        hasTurn = turns.word.exchangeAcquiring(free, for: alone.bits)
-        if hasTurn, lane.block == block, !lane.isLate { return true }
-        turns.update { line, holder in
-            if hasTurn { holder = 0 }
-            hasTurn = false
+    private func tellAlone(_ lane: Lane, _ run: inout BlockRun) -> Bool {
+        let free = run.alone.held(by: 0).bits
+        guard word.exchangeReleasing(run.alone.bits, for: free) else { return false }
+        let begun = run.count
+        letGo(lane, &run)
+        run.count = begun
+        run.hasTurn = word.exchangeAcquiring(free, for: run.alone.bits)
+        if run.hasTurn, lane.block == run.block, !lane.state.isLate { return true }
+        update { line, holder in
+            if run.hasTurn { holder = 0 }
+            run.hasTurn = false
             // Another block has taken over.
-            guard lane.block == block else { return }
-            lane.isLate = false
-            lane.putBatchBack()
+            guard lane.block == run.block else { return }
+            lane.state.isLate = false
+            lane.commands.putBatchBack()
             line.place(lane)
         }
         return true
     }
 
     /// Looks at the line: the block goes on if its lane is the front and nobody is to be told, or frees the turn.
-    private mutating func giveBackOrGoOn() {
-        turns.update { line, holder in
-            lane.putBatchBack()
+    private func giveBackOrGoOn(_ lane: Lane, _ run: inout BlockRun) {
+        update { line, holder in
+            let hasMore = lane.commands.putBatchBack()
             line.place(lane)
-            if hasChanged { line.wakeWatchers() }
-            hasChanged = false
-            if tells.isEmpty, count < HandoffPolicy.batch, line.front === lane, line.suspensions == 0 { begin(&line) }
-            if current != nil { return }
+            if run.hasChanged { line.wakeWatchers() }
+            run.hasChanged = false
+            if hasMore, !run.isToTell, run.count < HandoffPolicy.batch, line.front === lane, line.suspensions == 0 { begin(lane, &run, &line) }
+            if run.current != nil { return }
             holder = 0
-            hasTurn = false
+            run.hasTurn = false
         }
-        if !hasTurn { letGo() }
+        if !run.hasTurn { letGo(lane, &run) }
     }
 
     /// Lets go of commands that are over, and tells callers. Each may run any code.
-    private mutating func letGo() {
-        count = 0
-        for command in over { tell { command.dropWork() } }
-        over.removeAll(keepingCapacity: true)
-        for call in tells { tell(call) }
-        tells.removeAll(keepingCapacity: true)
-    }
-
-    private func tell(_ call: () -> Void) {
-        lane.tells.increment()
-        call()
-        lane.tells.increment()
+    private func letGo(_ lane: Lane, _ run: inout BlockRun) {
+        (run.count, run.isToTell) = (0, false)
+        while let command = run.over.removeFirst() {
+            lane.tells.increment()
+            command.letGo(lane)
+            lane.tells.increment()
+        }
+        if run.deliveries.isEmpty { return }
+        for delivery in run.deliveries { delivery.perform() }
+        run.deliveries = []
     }
 
     /// Waits a moment: a command seldom comes alone.
-    func pauseForMore() {
-        var backoff = Backoff(spins: 200)
-        while turns.turn.isLineEmpty, backoff.pause() {}
-        let seen = turns.turn
+    private func pauseForMore() {
+        for _ in 0..<100 where turn.isLineEmpty {
+            for _ in 0..<4 { pauseSpinning() }
+        }
+        let seen = turn
         guard !seen.isLineEmpty, !seen.isCrowd else { return }
-        backoff = Backoff(spins: 100)
-        while backoff.pause() {}
+        for _ in 0..<150 { pauseSpinning() }
     }
 }

@@ -28,7 +28,7 @@ extension Lanes {
     func lane(ofQueue identity: UInt) -> Lane? { all[identity] }
 
     mutating func removeIfIdle(_ lane: Lane) {
-        if lane.isEmpty, !lane.hasBlock, lane !== latest { all[lane.targetIdentity] = nil }
+        if !lane.hasBlock, lane !== latest, lane.commands.isEmpty { all[lane.targetIdentity] = nil }
     }
 
     /// The value goes away.
@@ -41,40 +41,40 @@ extension Lanes {
 extension TurnQueue {
     /// Puts a command in line for its target queue, and returns at once.
     ///
-    /// - Returns: The command, or why it was not accepted.
+    /// - Returns: The command and its lane, or why it was not accepted.
     @usableFromInline
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
-        work: consuming @escaping PendingCommand.Work
-    ) -> Result<PendingCommand, QueueSafeValueError> {
-        let command = PendingCommand.make(priority, work: work)
-        let (isAccepted, sent) = update { line, _ -> (Bool, Sent?) in
-            guard line.limit == .max || pendingCount(line) < line.limit else { return (false, nil) }
+        _ work: PendingCommand.Work
+    ) -> Result<AcceptedCommand, QueueSafeValueError> {
+        let command = PendingCommand(priority, work)
+        let (accepted, sent) = update { line, _ -> (Lane?, Sent?) in
+            guard line.limit == .max || pendingCount(line) < line.limit else { return (nil, nil) }
             line.acceptedCounts[Int(priority.level)] += 1
             let lane = line.lanes.lane(for: target, of: self)
-            (command.header.lane, command.header.arrival) = (lane, line.nextArrival())
-            lane.append(command)
+            command.fields.arrival = line.nextArrival()
+            lane.commands.append(command)
             if lane.isInLine {
                 if priority > lane.priority { line.place(lane) }
-                return (true, nil)
+                return (lane, nil)
             }
             // It is new, or its block is about to look for more, or is late.
-            if !lane.isLate, !isBelowMainThread(lane, line) {
-                lane.isSent = true
+            if !lane.state.isLate, !isBelowMainThread(lane, line) {
+                lane.state.isSent = true
                 line.place(lane)
             }
             watch(&line)
-            return (true, lane.hasBlock ? nil : startBlock(lane))
+            return (lane, lane.hasBlock ? nil : startBlock(lane))
         }
         sent?.start()
-        return isAccepted ? .success(command) : .failure(.commandQueueFull)
+        return accepted.map { .success(AcceptedCommand(command: command, lane: $0)) } ?? .failure(.commandQueueFull)
     }
 
     /// A new block of the lane is about to be dispatched. Under the lock.
     func startBlock(_ lane: Lane) -> Sent {
         lane.startBlock()
-        lane.sentTime = now()
+        lane.state.sentTime = now()
         return sent(lane)
     }
 
@@ -96,9 +96,9 @@ extension TurnQueue {
     /// - Returns: How many.
     func cancelAll(_ priority: CommandPriority?) -> Int {
         let (callers, commands) = update { line, holder in
-            let callers = line.callers(priority).filter { $0.isWaiting && !$0.hasTurn }
+            let callers = line.callers(priority).filter { $0.state.isWaiting && !$0.hasTurn }
             let woken = callers.filter { line.refuse($0, .cancelled) }
-            let commands = Array(line.lanes.lanes).map { ($0, $0.endAll(priority, as: .cancelled)) }
+            let commands = Array(line.lanes.lanes).map { ($0, $0.commands.endAll(priority, as: .cancelled)) }
             for (lane, ended) in commands where !ended.isEmpty {
                 for command in ended { line.acceptedCounts[Int(command.priority.level)] -= 1 }
                 placeAfterCancelling(lane, &line, &holder)
@@ -113,12 +113,11 @@ extension TurnQueue {
     /// Takes one command out, unless it has begun.
     ///
     /// - Returns: Whether this call did.
-    func cancel(_ command: PendingCommand) -> Bool {
+    func cancel(_ command: PendingCommand, of lane: Lane) -> Bool {
         guard command.move(.waiting, to: .cancelled) else { return false }
-        let lane = command.lane
         update { line, holder in
             line.acceptedCounts[Int(command.priority.level)] -= 1
-            lane.noteCancelled()
+            lane.commands.noteCancelled()
             placeAfterCancelling(lane, &line, &holder)
         }
         lane.tell([command], .cancelled)
@@ -128,7 +127,7 @@ extension TurnQueue {
     /// Some of the lane's commands were cancelled, perhaps its first or its last one.
     private func placeAfterCancelling(_ lane: Lane, _ line: inout Line, _ holder: inout UInt64?) {
         // A block with a batch keeps the place of that.
-        guard lane.isInLine, lane.batch.isEmpty else { return }
+        guard lane.isInLine, lane.commands.batch.isEmpty else { return }
         line.place(lane)
         if lane.isInLine { return }
         // It was handed the turn for nothing.
@@ -142,24 +141,15 @@ extension Lane {
     /// Tells the callers of commands that do not run why, on the target queue. The closures go away here, those that
     /// tell there.
     func tell(_ commands: [PendingCommand], _ error: QueueSafeValueError) {
-        nonisolated(unsafe) let tells = commands.compactMap { $0.refusal(error) }
-        if unsafe !tells.isEmpty { target.async { unsafe tells.forEach { $0() } } }
-        for command in commands {
-            command.dropWork()
-            command.resumeAwaiting()
-        }
+        nonisolated(unsafe) let tells = commands.compactMap { $0.refuse(error) }
+        if unsafe !tells.isEmpty { target.async { unsafe tells.forEach { $0.perform() } } }
+        for command in commands { command.letGoRefused(self) }
     }
 
     /// The same on the target queue, for a value that has gone.
     func refuse(_ commands: [PendingCommand]) {
-        for command in commands { command.refusal(.valueContainerDeinited)?() }
-        nonisolated(unsafe) let commands = commands
+        for command in commands { command.refuse(.valueContainerDeinited)?.perform() }
         // Once all have been told, if it is a serial queue: what goes away may wait for one of them.
-        target.async {
-            for command in unsafe commands {
-                command.dropWork()
-                command.resumeAwaiting()
-            }
-        }
+        target.async { for command in commands { command.letGoRefused(self) } }
     }
 }

@@ -13,7 +13,7 @@ extension TurnQueue {
     /// handed the turn, and a more urgent waiter have come since.
     func watch(_ line: inout Line) {
         guard !line.timerRuns, line.suspensions == 0, line.waiters.laneCount > 0 else { return }
-        guard line.waiters.count > 1 || line.front?.lane.map({ $0.hasBlock && $0.sentTime == 0 }) == true else {
+        guard line.waiters.count > 1 || line.front?.lane.map({ $0.hasBlock && $0.state.sentTime == 0 }) == true else {
             return
         }
         line.timerRuns = true
@@ -25,7 +25,7 @@ extension TurnQueue {
             line.timerRuns = false
             if line.isOver || line.suspensions > 0 { return nil }
             let time = now()
-            for waiter in line.waiters.all where waiter.sentTime != 0 && time >= waiter.sentTime + waiter.patience {
+            for waiter in line.waiters.all where waiter.state.sentTime != 0 && time >= waiter.state.sentTime + waiter.state.patience {
                 makeLate(waiter, &line, &holder)
             }
             let newBlock = line.front?.lane.flatMap { replaceBlock(of: $0, &line, &holder) }
@@ -39,23 +39,23 @@ extension TurnQueue {
     private func makeLate(_ waiter: Waiter, _ line: inout Line, _ holder: inout UInt64?) {
         if waiter.hasTurn { holder = 0 }
         waiter.hasTurn = false
-        waiter.isOwed = false
-        waiter.isLate = true
+        waiter.state.isOwed = false
+        waiter.state.isLate = true
         line.waiters.remove(waiter)
     }
 
     /// Rule 6: the block of the front has told one and the same caller since the last look, so another one does the
     /// rest. Under the lock.
     private func replaceBlock(of lane: Lane, _ line: inout Line, _ holder: inout UInt64?) -> Sent? {
-        guard lane.hasBlock, lane.sentTime == 0 else { return nil }
+        guard lane.hasBlock, lane.state.sentTime == 0 else { return nil }
         let tells = lane.tells.load()
         defer { lane.tellsAtLook = tells }
         // With the turn, as the block takes that without the lock.
         guard tells & 1 == 1, tells == lane.tellsAtLook, takeTurn(line, for: lane, as: lane.identity) else { return nil }
         holder = 0
-        lane.putBatchBack()
+        lane.commands.putBatchBack()
         line.place(lane)
-        lane.isSent = true
+        lane.state.isSent = true
         return startBlock(lane)
     }
 
@@ -79,7 +79,7 @@ extension TurnQueue {
     /// Whether the main queue does not start, as the main thread waits. Under the lock.
     func isBelowMainThread(_ lane: Lane, _ line: borrowing Line) -> Bool {
         guard line.mainThreadWaits, lane.targetIdentity == DispatchQueue.main.identity else { return false }
-        lane.isLate = true
+        lane.state.isLate = true
         return true
     }
 }

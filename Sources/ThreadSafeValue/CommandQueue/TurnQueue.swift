@@ -66,12 +66,18 @@ protocol AnyCommandQueue: AnyObject {
     /// turn.
     ///
     /// - Returns: What to do without the turn.
-    func recordChange(_ isChange: Bool) -> Delivery?
+    func recordChange(_ isChange: Bool) -> Effect?
 }
 
-/// What tells listeners, to be called without the turn. What goes away with it may run any code.
-struct Delivery {
-    let deliver: () -> Void
+/// What is to be done without the turn: to tell a caller or listeners. What goes away with it may run any code.
+@usableFromInline
+struct Effect {
+    let perform: () -> Void
+
+    @usableFromInline
+    init(_ perform: @escaping () -> Void) {
+        self.perform = perform
+    }
 }
 
 extension TurnQueue {
@@ -135,7 +141,7 @@ extension TurnQueue {
             let seen = turn
             var holder = newHolder ?? seen.holder
             let isFree = holder == 0 && line.suspensions == 0
-            let isHanded = isFree && front?.isOwed == true
+            let isHanded = isFree && front?.state.isOwed == true
             if isHanded, let front {
                 holder = front.identity
                 // A lane stays in line: it can be late.
@@ -143,7 +149,7 @@ extension TurnQueue {
             }
             let next = line.word(holder: holder)
             if next == seen || word.exchange(seen.bits, for: next.bits) {
-                guard isFree, let front, isHanded || !front.isSent else { return nil }
+                guard isFree, let front, isHanded || !front.state.isSent else { return nil }
                 return send(for: front, &line, withTurn: isHanded)
             }
             if isHanded, let front, !front.isLane { line.waiters.insert(front, front.priority, arrival: front.arrival) }
@@ -152,16 +158,16 @@ extension TurnQueue {
 
     /// Sends for the front, once, while the turn is free or its own.
     private func send(for front: Waiter, _ line: inout Line, withTurn isHanded: Bool) -> Sent? {
-        let rests = !front.isLooking && !front.isSent
-        front.isSent = true
+        let rests = !front.state.isLooking && !front.state.isSent
+        front.state.isSent = true
         if rests, front.isLane {
             front.lane?.startBlock()
-            front.sentTime = now()
+            front.state.sentTime = now()
             watch(&line)
         }
         let sent = rests ? sent(front) : nil
         if isHanded {
-            front.isOwed = false
+            front.state.isOwed = false
             // Last, as its thread may go on from here.
             front.hasTurn = true
         }
@@ -236,13 +242,13 @@ extension TurnQueue {
     /// - Parameter isChange: Whether the value may have changed.
     @usableFromInline
     func giveTurnBack(afterChange isChange: Bool) {
-        giveTurnBackToTell(afterChange: isChange)?.deliver()
+        giveTurnBackToTell(afterChange: isChange)?.perform()
     }
 
     /// Gives back the turn of the caller.
     ///
     /// - Returns: What tells listeners, when the caller has given all its turns back.
-    func giveTurnBackToTell(afterChange isChange: Bool) -> Delivery? {
+    func giveTurnBackToTell(afterChange isChange: Bool) -> Effect? {
         let delivery = recordChange(isChange)
         while true {
             let seen = turn
@@ -258,7 +264,7 @@ extension TurnQueue {
     }
 
     /// Notes for listeners how a command leaves the value; with the turn.
-    func recordChange(_ isChange: Bool) -> Delivery? {
+    func recordChange(_ isChange: Bool) -> Effect? {
         // A listener that comes after this look is behind the command.
         turn.isObserved ? unsafe owner.recordChange(isChange) : nil
     }

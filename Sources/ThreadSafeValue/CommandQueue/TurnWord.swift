@@ -60,7 +60,7 @@ extension TurnWord {
     init(holder: UInt64, front: Waiter?, isCrowd: Bool, isSuspended: Bool, isObserved: Bool) {
         bits = holder | (isSuspended ? Self.suspendedBit : 0) | (isObserved ? Self.observedBit : 0)
         guard let front else { return }
-        let looks = holder != 0 && holder != front.identity && (front.isOwed || !front.isSent)
+        let looks = holder != 0 && holder != front.identity && (front.state.isOwed || !front.state.isSent)
         bits |=
             front.priority.level | (looks ? Self.lookBit : 0) | (front.isLane ? Self.laneBit : 0)
             | (isCrowd ? Self.crowdBit : 0)

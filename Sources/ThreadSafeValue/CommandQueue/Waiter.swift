@@ -12,62 +12,67 @@ class Waiter: @unchecked Sendable {
         case thread, task, queue
     }
 
+    // First, so that its address is known.
+    private var turnBits = AtomicWord.zero
+
     let kind: Kind
 
     /// The holder, when this has the turn.
     var identity: UInt64 = 0
 
-    // All that follows is guarded by the lock of the line, but `hasTurn`.
+    /// What the line knows of it. Guarded by the lock of the line.
+    struct State {
+        /// How early it gets its turn. Changes only while it is not in line.
+        var priority = CommandPriority.lowest
 
-    /// How early it gets its turn. Changes only while it is not in line.
-    var priority = CommandPriority.lowest
+        /// When it came, or its first command: decides among equals.
+        fileprivate(set) var arrival: UInt64 = 0
 
-    /// When it came, or its first command: decides among equals.
-    fileprivate(set) var arrival: UInt64 = 0
+        /// Its place in the heap of its priority, or in the list of those that wait for a change.
+        var place: Int?
 
-    /// Its place in the heap of its priority, or in the list of those that wait for a change.
-    package var place: Int?
+        /// It waits for a change, and stands in line after that.
+        var isWatching = false
 
-    /// It waits for a change, and stands in line after that.
-    var isWatching = false
+        /// It is on its way: no release has to send for it.
+        var isSent = false
 
-    /// It is on its way: no release has to send for it.
-    var isSent = false
+        /// It came in vain, or has waited for long: the next release hands it the turn.
+        var isOwed = false
 
-    /// It came in vain, or has waited for long: the next release hands it the turn.
-    var isOwed = false
+        /// It looks for the turn itself: nothing has to wake it, and it cannot be late.
+        var isLooking = false
 
-    /// It looks for the turn itself: nothing has to wake it, and it cannot be late.
-    var isLooking = false
+        /// Since when its block or its task is on its way, in nanoseconds of `now()`; 0 if it is not.
+        var sentTime: UInt64 = 0
 
-    /// Since when its block or its task is on its way, in nanoseconds of `now()`; 0 if it is not.
-    var sentTime: UInt64 = 0
+        /// For how long it may be so while something else waits.
+        var patience = HandoffPolicy.late
 
-    /// For how long it may be so while something else waits.
-    var patience = HandoffPolicy.late
+        /// It has no place in line until it comes.
+        var isLate = false
 
-    /// It has no place in line until it comes.
-    var isLate = false
+        /// Why a thread or a task does not get the turn.
+        var refusal: QueueSafeValueError?
 
-    /// Why a thread or a task does not get the turn.
-    var refusal: QueueSafeValueError?
+        /// A thread or a task waits: in line, for a change, or for its late task.
+        var isWaiting = false
 
-    /// A thread or a task waits: in line, for a change, or for its late task.
-    var isWaiting = false
+        /// It stands in the graph of waits.
+        var isRegistered = false
+    }
 
-    /// It stands in the graph of waits.
-    var isRegistered = false
+    // Its accesses are short and never overlap on a thread, so none is tracked: that would take twice as long as they do.
+    @exclusivity(unchecked) private var uncheckedState = State()
 
-    private let turn: UnsafeMutablePointer<AtomicWord.Storage>
+    @inline(__always)
+    var state: State {
+        get { unsafe uncheckedState }
+        _modify { yield unsafe &uncheckedState }
+    }
 
     init(kind: Kind) {
         self.kind = kind
-        unsafe turn = .allocate(capacity: 1)
-        unsafe turn.initialize(to: AtomicWord.zero)
-    }
-
-    deinit {
-        unsafe turn.deallocate()
     }
 
     /// Wakes the thread, or resumes the task. The line dispatches the block of a lane itself.
@@ -82,8 +87,8 @@ extension Waiter: Placed {}
 extension Waiter {
     /// It was handed the turn.
     var hasTurn: Bool {
-        get { unsafe AtomicWord(turn).loadAcquiring() != 0 }
-        set { unsafe AtomicWord(turn).storeReleasing(newValue ? 1 : 0) }
+        get { AtomicWord(firstIn: self).loadAcquiring() != 0 }
+        set { AtomicWord(firstIn: self).storeReleasing(newValue ? 1 : 0) }
     }
 
     var lane: Lane? { kind == .queue ? unsafe unsafeDowncast(self, to: Lane.self) : nil }
@@ -91,19 +96,28 @@ extension Waiter {
     /// It has to be started first.
     var isLane: Bool { kind != .thread }
 
-    var isInLine: Bool { place != nil && !isWatching }
+    var priority: CommandPriority { state.priority }
+
+    var arrival: UInt64 { state.arrival }
+
+    package var place: Int? {
+        get { state.place }
+        set { state.place = newValue }
+    }
+
+    var isInLine: Bool { state.place != nil && !state.isWatching }
 
     /// It came, and did not get the turn.
     func cameInVain() {
-        isOwed = true
-        isSent = false
-        patience = min(max(patience * 2, HandoffPolicy.firstPatience), HandoffPolicy.lastPatience)
+        state.isOwed = true
+        state.isSent = false
+        state.patience = min(max(state.patience * 2, HandoffPolicy.firstPatience), HandoffPolicy.lastPatience)
     }
 
     /// It waits no more. If it was handed the turn, it does this itself.
     func leavesGraph() {
-        if isRegistered { WaitGraph.shared.end(waiting) }
-        isRegistered = false
+        if state.isRegistered { WaitGraph.shared.end(waiting) }
+        state.isRegistered = false
     }
 
     fileprivate func precedes(_ other: Waiter) -> Bool { arrival < other.arrival }
@@ -140,7 +154,7 @@ extension WaiterHeap {
     /// Adds a waiter at its place. O(log n) in the number of those of its priority.
     mutating func insert(_ waiter: Waiter, _ priority: CommandPriority, arrival: UInt64) {
         if heaps.isEmpty { heaps = Array(repeating: [], count: Int(CommandPriority.highest.level) + 1) }
-        (waiter.priority, waiter.arrival) = (priority, arrival)
+        (waiter.state.priority, waiter.state.arrival) = (priority, arrival)
         let level = Int(priority.level)
         heaps[level].append(waiter)
         moveUp(level, heaps[level].count - 1, waiter)

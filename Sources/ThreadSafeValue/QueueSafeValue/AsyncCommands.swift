@@ -124,7 +124,7 @@ extension AsyncCommands {
         return submit(orFail: commandClosure) { turn in
             switch turn {
             case .success(let storage):
-                let tell = commandClosure.map { [exchanged] tell in { tell(.success(exchanged)) } }
+                let tell = commandClosure.map { [exchanged] tell in Effect { tell(.success(exchanged)) } }
                 unsafe swap(&CommandQueue(of: storage).value.pointee, &exchanged)
                 return .complete(PendingCommand.Completed(isChange: true, tell: tell))
             case .failure(let error): return .refused(error, commandClosure)
@@ -164,7 +164,11 @@ extension AsyncCommands {
                     result = .failure(.unexpected(error: error))
                 }
                 return .complete(
-                    PendingCommand.Completed(isChange: true, failure: result.failure) { commandClosure(result) }
+                    PendingCommand.Completed(
+                        isChange: true,
+                        failure: result.failure,
+                        tell: Effect { commandClosure(result) }
+                    )
                 )
             case .failure(let error): return .refused(error, commandClosure)
             }
@@ -194,7 +198,7 @@ extension AsyncCommands {
                         isChange: true,
                         failure: result.failure,
                         answer: (try? result.get()).map(CommandAnswer.init),
-                        tell: completion.map { completion in { completion(result) } }
+                        tell: completion.map { completion in Effect { completion(result) } }
                     )
                 )
             case .failure(let error): return .refused(error, completion)
@@ -228,9 +232,9 @@ extension AsyncCommands {
     @inlinable
     func submit<Told, Answer>(
         orFail tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?,
-        _ work: consuming @escaping PendingCommand.Work
+        _ run: @escaping (Result<AnyObject, QueueSafeValueError>) -> PendingCommand.Ending
     ) -> CommandHandle<Answer> {
-        let command = schedule.queue.submit(priority, in: schedule.target, work: work)
+        let command = schedule.queue.submit(priority, in: schedule.target, PendingCommand.Work(run))
         if case .failure(let error) = command, let tell { schedule.target.async { tell(.failure(error)) } }
         return CommandHandle(command)
     }
@@ -270,11 +274,11 @@ extension PendingCommand.Ending {
         _ error: QueueSafeValueError,
         _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        .refused(tell.map { tell in { tell(.failure(error)) } })
+        .refused(tell.map { tell in Effect { tell(.failure(error)) } })
     }
 
     @inlinable
-    static func refused(_ tell: (() -> Void)?) -> Self {
+    static func refused(_ tell: Effect?) -> Self {
         .complete(PendingCommand.Completed(isChange: false, tell: tell))
     }
 }

@@ -155,5 +155,5 @@ func takeTurns(
 func giveTurnsBack(of queues: [TurnQueue]) {
     // Listeners are told without any of the turns.
     let deliveries = queues.compactMap { $0.giveTurnBackToTell(afterChange: true) }
-    for delivery in deliveries { delivery.deliver() }
+    for delivery in deliveries { delivery.perform() }
 }
