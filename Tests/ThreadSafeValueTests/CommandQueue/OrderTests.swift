@@ -17,7 +17,7 @@ struct OrderTests {
             let log = Log<Int>()
             try inTime {
                 let value = QueueSafeValue(value: 0)
-                let queues = (0..<3).map { DispatchQueue(label: "\($0)", attributes: $0 == 2 ? .concurrent : []) }
+                let queues = (0..<3).map { DispatchQueue(label: "\($0)") }
                 let blocker = Blocker(value)
                 let group = DispatchGroup()
                 for index in priorities.indices {
