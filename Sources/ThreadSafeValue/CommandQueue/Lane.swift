@@ -35,30 +35,22 @@ final class Lane: Waiter, @unchecked Sendable {
     /// The number of the block that was dispatched last. Others have been replaced.
     private(set) var block = 0
 
-    /// What `tells` was when the timer looked.
+    /// How often the block that runs has told somebody, and how often it had when the timer looked.
+    var tells: TellCount?
     var tellsAtLook: UInt64 = 0
-
-    /// Counts up when the block begins to tell somebody, and when it ends: odd in between. Only the block writes it.
-    let tells: AtomicWord
 
     init(target: DispatchQueue, of turns: TurnQueue) {
         self.target = target
         targetIdentity = target.identity
         self.turns = turns
-        let word = UnsafeMutablePointer<AtomicWord.Storage>.allocate(capacity: 1)
-        unsafe word.initialize(to: AtomicWord.zero)
-        tells = unsafe AtomicWord(word)
-        super.init(.queue, identity: UInt64(tells.address) & identityBits)
-    }
-
-    deinit {
-        unsafe tells.storage.deallocate()
+        super.init(.queue, identity: UInt64(UInt(bitPattern: ObjectIdentifier(target))) & identityBits)
     }
 
     /// A new block is about to be dispatched.
     func startBlock() {
         hasBlock = true
         block += 1
+        tells = nil
         state.sentTime = now()
     }
 
@@ -100,9 +92,19 @@ final class Lane: Waiter, @unchecked Sendable {
     }
 }
 
-/// The lanes of a value that have commands or a block, and the latest.
+/// Counts up when a block begins to tell somebody, and when it ends: odd in between. Only that block counts.
+final class TellCount: @unchecked Sendable {
+    // First, so that its address is known.
+    private var bits = AtomicWord.zero
+
+    var word: AtomicWord { AtomicWord(firstIn: self) }
+}
+
+/// The lanes of a value that have commands or a block.
 struct Lanes {
     private var lanes: [UInt: Lane] = [:]
+
+    /// The one that was looked for last, which is mostly the one that is looked for next.
     private var latest: Lane?
 }
 
@@ -114,16 +116,17 @@ extension Lanes {
         let identity = target.identity
         if let latest, latest.targetIdentity == identity { return latest }
         let lane = lanes[identity] ?? Lane(target: target, of: turns)
-        let former = latest
-        latest = lane
-        if let former { removeIfIdle(former) }
         lanes[identity] = lane
+        latest = lane
         return lane
     }
 
     func lane(ofQueue identity: UInt) -> Lane? { lanes[identity] }
 
+    /// Lets go of a lane, and so of its target queue, if it has no command and no block.
     mutating func removeIfIdle(_ lane: Lane) {
-        if !lane.hasBlock, lane !== latest, lane.commands.isEmpty { lanes[lane.targetIdentity] = nil }
+        if lane.hasBlock || !lane.commands.isEmpty { return }
+        lanes[lane.targetIdentity] = nil
+        if latest === lane { latest = nil }
     }
 }

@@ -27,8 +27,7 @@ extension TurnQueue {
     /// A manual command is complete, on whatever thread.
     private func complete(_ command: PendingCommand, of lane: Lane, _ ending: CommandEnding) {
         command.finish(ending)
-        // Before the turn is free: on a serial queue it is called before the next command begins. What is told goes away
-        // there, and not on the thread that completes the command.
+        // What is told goes away there, and not on the thread that completes the command.
         if ending.tell != nil { lane.target.async { command.letGo(lane) } }
         giveTurnBack(afterChange: ending.isChange)
         ending.failure?.reported(for: valueType, "a command with `done`")
@@ -40,6 +39,8 @@ extension TurnQueue {
 private struct BlockRun {
     let block: Int
     let thread: UInt64
+
+    let tells = TellCount()
 
     var hasTurn = false
 
@@ -90,6 +91,7 @@ extension TurnQueue {
         while true {
             let isOver = update { line -> Bool in
                 guard lane.block == run.block else { return true }
+                lane.tells = run.tells
                 run.hasTurn = comes(lane, as: run.thread, &line)
                 if lane.hasTurn {
                     lane.hasTurn = false
@@ -99,7 +101,7 @@ extension TurnQueue {
                 }
                 if run.hasTurn { begin(lane, &run, &line) }
                 if run.hasTurn || !lane.commands.isEmpty && !backoff.isOver { return false }
-                lane.hasBlock = false
+                (lane.hasBlock, lane.tells) = (false, nil)
                 if lane.commands.isEmpty { line.lanes.removeIfIdle(lane) } else { lane.cameInVain() }
                 return true
             }
@@ -223,9 +225,9 @@ extension TurnQueue {
     private func letGo(_ lane: Lane, _ run: inout BlockRun) {
         (run.count, run.isToTell) = (0, false)
         while let command = run.over.removeFirst() {
-            lane.tells.increment()
+            run.tells.word.increment()
             command.letGo(lane)
-            lane.tells.increment()
+            run.tells.word.increment()
         }
         if run.deliveries.isEmpty { return }
         for delivery in run.deliveries { delivery.perform() }

@@ -56,7 +56,9 @@ extension TurnQueue {
             }
             return (callers.count, commands)
         }
-        for (lane, ended) in commands { lane.cancel(ended) }
+        // All are told before anything goes away: that may wait for one that is told.
+        for (lane, ended) in commands { lane.tellCancelled(ended) }
+        for (lane, ended) in commands { lane.letGo(ended) }
         return commands.reduce(callerCount) { $0 + $1.1.count }
     }
 
@@ -70,7 +72,8 @@ extension TurnQueue {
             lane.commands.noteCancelled()
             placeAfterCancelling(lane, &line)
         }
-        lane.cancel([command])
+        lane.tellCancelled([command])
+        lane.letGo([command])
         return true
     }
 
@@ -88,10 +91,14 @@ extension TurnQueue {
 }
 
 extension Lane {
-    /// Tells the callers of cancelled commands on the target queue. The closures go away here, those that tell there.
-    fileprivate func cancel(_ commands: [PendingCommand]) {
+    /// Tells the callers of cancelled commands on the target queue.
+    fileprivate func tellCancelled(_ commands: [PendingCommand]) {
         nonisolated(unsafe) let tells = commands.compactMap { $0.refuse(.cancelled) }
         if unsafe !tells.isEmpty { target.async { unsafe tells.forEach { $0.perform() } } }
+    }
+
+    /// Lets go of commands that do not run, which may run any code.
+    fileprivate func letGo(_ commands: [PendingCommand]) {
         for command in commands { command.letGoRefused(self) }
     }
 
@@ -99,6 +106,6 @@ extension Lane {
     func refuse(_ commands: [PendingCommand]) {
         for command in commands { command.refuse(.valueContainerDeinited)?.perform() }
         // Once all have been told, if it is a serial queue: what goes away may wait for one of them.
-        target.async { for command in commands { command.letGoRefused(self) } }
+        target.async { self.letGo(commands) }
     }
 }

@@ -43,9 +43,9 @@ extension TurnQueue {
     /// Rule 6: if the block of the front has told one and the same caller since the last look, another one does the
     /// rest. Under the lock.
     private func replaceBlock(of lane: Lane, _ line: inout Line) {
-        let tells = lane.tells.load()
+        guard let tells = lane.tells?.word.load() else { return }
         defer { lane.tellsAtLook = tells }
-        guard lane.hasBlock, lane.state.sentTime == 0, tells & 1 == 1, tells == lane.tellsAtLook else { return }
+        guard tells & 1 == 1, tells == lane.tellsAtLook else { return }
         // With the turn, as the block takes that without the lock.
         guard takeTurn(line, for: lane, as: lane.identity) else { return }
         line.effects.holder = 0

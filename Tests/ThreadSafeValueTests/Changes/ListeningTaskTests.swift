@@ -50,19 +50,6 @@ struct ListeningTaskTests {
 
     @Test
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    func `Nor does one that meets a condition of a queue-safe value`() async {
-        await #expect(processExitsWith: .success) {
-            let value = QueueSafeValue(value: 0)
-            try await EscalatedTask.checkInClosure {
-                value.wait.lowestPriority.set { $0 += 1 }
-            } whileTask: {
-                await value.async.lowestPriority.set(when: { $0 > 0 }) { $0 += 1 }
-            }
-        }
-    }
-
-    @Test
-    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     func `Nor does the end of a value`() async {
         await #expect(processExitsWith: .success) {
             let value = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
