@@ -34,10 +34,12 @@ extension Protected {
         }
     }
 
+    // Disfavored, so that the compiler has one member to speak of where the code behind it is wrong.
     /// A member of the value that can only be read.
     ///
     /// - Parameter keyPath: Which member.
     @inlinable
+    @_disfavoredOverload
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
         @inline(__always)
         get {
