@@ -5,6 +5,19 @@
 extension Protected where Value: Sendable {
     /// The value after every change from now on, for a `for await` loop that needs only the latest one.
     ///
+    /// ```swift
+    /// let changes = download.progress.changes
+    /// Task {  // captures the sequence, and not `download`
+    ///     for await progress in changes {
+    ///         show(progress)
+    ///         if progress == 100 { break }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The loop ends with a `break`, when its task is cancelled, and when the value goes away. In a task that keeps the
+    /// value, or its owner, the last never happens.
+    ///
     /// Any number of loops may listen. While none does, changing the value costs nothing more.
     public var changes: ValueChanges<Value> {
         changes(buffering: .latest)

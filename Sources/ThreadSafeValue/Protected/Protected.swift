@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A value that several threads may read and change, each access having it to itself.
+/// A value that several threads read and change, one access at a time.
 ///
 /// ```swift
 /// let model = Protected(Model())
@@ -16,11 +16,20 @@
 /// }
 /// ```
 ///
-/// Stored members are changed in place; members with `didSet`, a wrapper or a setter of their own and subscripts of the
-/// handle are copied out and in again, so change large ones in a `write` closure.
+/// Stored members are changed in place. A member with `didSet`, a wrapper or a setter is copied out and in again, and so
+/// is what a subscript of the handle leads to: change large ones in a `write` closure.
 ///
 /// It is a handle: copies share one value. Every closure runs at once, on the calling thread, with the lock held; so
 /// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
+///
+/// The handle is not its value. It is never `nil`, also where its value is. It has the members of its value, but not
+/// the methods, nor a subscript whose argument is not `Hashable`. `wrappedValue` leads to all of these:
+///
+/// ```swift
+/// print(connection.lastError.wrappedValue ?? "-")  // without it: Protected(Optional("e7")), and a warning
+/// if connection.lastError.wrappedValue == nil { names.wrappedValue.removeAll() }
+/// services.wrappedValue[Clock.self] = clock
+/// ```
 ///
 /// - Warning: As a wrapper, use it on a property, and in a function as `let count = Protected(0)`. On a *local*
 ///   variable or a parameter, on a property with `willSet` or `didSet` or one that is overridden, through a key path,
@@ -93,6 +102,8 @@ extension Protected: @unchecked Sendable where Value: Sendable {}
 extension Protected {
     /// Calls a closure with the value, on the calling thread, while nobody can change it.
     ///
+    /// - Warning: Don't resume, yield, finish or cancel anything in the closure. Take it out, and do it after, as
+    ///   with `write`.
     /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
@@ -109,6 +120,19 @@ extension Protected {
     ///
     /// What the closure has changed before it throws stays changed.
     ///
+    /// ```swift
+    /// let next = waiting.write { $0.popLast() }  // a CheckedContinuation, taken out
+    /// next?.resume()
+    ///
+    /// let count = visits.write { visits in
+    ///     visits += 1
+    ///     return visits
+    /// }
+    /// continuation.yield(count)                  // of an AsyncStream
+    /// ```
+    ///
+    /// - Warning: Don't resume, yield, finish or cancel anything in the closure: that may run code which waits for this
+    ///   access. Take it out, and do it after.
     /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
