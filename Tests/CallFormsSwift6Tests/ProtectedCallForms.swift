@@ -41,4 +41,45 @@ struct ProtectedCallForms {
         await Task.yield()
         #expect(text == "a")
     }
+
+    @Test func `an optional is read before it is replaced by a default`() {
+        let error = Protected<String?>("e7")
+        #expect(error.wrappedValue ?? "-" == "e7")
+        error.wrappedValue = nil
+        #expect(error.wrappedValue == nil)
+        #expect(Protected(Settings()).name ?? "-" == "-")
+    }
+
+    @Test func `resumed and yielded after the access`() async {
+        let waiting = Protected<[CheckedContinuation<Int, Never>]>([])
+        let visits = Protected(0)
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        let answer = await withCheckedContinuation { continuation in
+            waiting.append(continuation)
+            let next = waiting.write { $0.popLast() }
+            next?.resume(returning: 1)
+        }
+        #expect(answer == 1)
+        let count = visits.write { visits in
+            visits += 1
+            return visits
+        }
+        continuation.yield(count)
+        continuation.finish()
+        for await count in stream { #expect(count == 1) }
+    }
+
+    @Test func `a loop over changes that ends, though its task keeps the value`() async {
+        let progress = Protected(0)
+        let changes = progress.changes
+        let loop = Task {
+            for await number in changes {
+                if number == 100 { break }
+                progress.wrappedValue += 1
+            }
+        }
+        progress.wrappedValue = 98
+        await loop.value
+        #expect(progress.wrappedValue == 100)
+    }
 }
