@@ -23,7 +23,7 @@ extension Protected: Decodable where Value: Decodable {
     }
 }
 
-// What the compiler calls for `@Protected var name: String?`: the key of an optional that is `nil` may be missing.
+// The compiler calls these for `@Protected var name: String?`: the key of an optional that is `nil` may be missing.
 
 extension KeyedEncodingContainer {
     /// Encodes an optional that is protected, unless it is `nil`.

@@ -14,7 +14,7 @@ extension Protected {
     ///
     /// - Parameters:
     ///   - key: Which value.
-    ///   - defaultValue: What stands for a value that is not there. It is evaluated always, before the lock is taken.
+    ///   - defaultValue: Stands for a value that is not there. It is always evaluated, before the lock is taken.
     @inlinable
     public subscript<Key, Element>(
         key: Key,
