@@ -36,7 +36,7 @@ extension CommandMistake {
     /// - Parameter handler: Called on the thread that makes the mistake, possibly inside a command; `nil` goes back to
     ///   the lines. It should be quick, and use none of the values.
     public static func report(to handler: (@Sendable (CommandMistake) -> Void)?) {
-        self.handler.write(handler ?? initialHandler)
+        self.handler.write { $0 = handler ?? initialHandler }
     }
 
     private static let handler = Protected(initialHandler)

@@ -16,16 +16,19 @@ public protocol Lock: Sendable {
     /// Takes the lock, waiting until the thread that holds it unlocks it.
     ///
     /// - Warning: Crashes if the calling thread holds the lock already.
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     func lock()
 
     /// Takes the lock if nobody holds it, and never waits.
     ///
     /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     func tryLock() -> Bool
 
     /// Gives the lock back.
     ///
     /// - Warning: Crashes if the calling thread doesn't hold the lock.
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     func unlock()
 }
 

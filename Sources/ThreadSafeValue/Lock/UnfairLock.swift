@@ -25,6 +25,7 @@ extension UnfairLock: Lock {
     ///
     /// - Warning: Crashes if the calling thread holds the lock already.
     @inlinable
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
         cell.lock()
     }
@@ -33,6 +34,7 @@ extension UnfairLock: Lock {
     ///
     /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
     @inlinable
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
         cell.tryLock()
     }
@@ -41,6 +43,7 @@ extension UnfairLock: Lock {
     ///
     /// - Warning: Crashes if the calling thread doesn't hold the lock.
     @inlinable
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
         withExtendedLifetime(self) { cell.unlock() }

@@ -29,6 +29,7 @@ extension WordLock: Lock {
     ///
     /// - Warning: Crashes if the calling thread holds the lock already.
     @inlinable
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
         cell.lock()
     }
@@ -37,6 +38,7 @@ extension WordLock: Lock {
     ///
     /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
     @inlinable
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
         cell.tryLock()
     }
@@ -45,6 +47,7 @@ extension WordLock: Lock {
     ///
     /// - Warning: Crashes if the calling thread doesn't hold the lock.
     @inlinable
+    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
         withExtendedLifetime(self) { cell.unlock() }

@@ -5,10 +5,21 @@
 extension Protected where Value: Sendable {
     /// The value after every change from now on, for a `for await` loop that needs only the latest one.
     ///
+    /// ```swift
+    /// let changes = download.progress.changes
+    /// Task {  // captures the sequence, and not `download`
+    ///     for await progress in changes {
+    ///         show(progress)
+    ///         if progress == 100 { break }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The loop ends with a `break`, when its task is cancelled, and when the value goes away. In a task that keeps the
+    /// value, or its owner, the last never happens.
+    ///
     /// Any number of loops may listen. While none does, changing the value costs nothing more.
-    public var changes: ValueChanges<Value> {
-        changes(buffering: .latest)
-    }
+    public var changes: ValueChanges<Value> { changes() }
 
     /// The value after every change from now on.
     ///
@@ -18,26 +29,18 @@ extension Protected where Value: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter buffering: How many values to keep for a loop that is busy.
-    /// - Returns: A sequence that listens already.
-    public func changes(buffering: ValueChanges<Value>.Buffering) -> ValueChanges<Value> {
-        ValueChanges(of: storage.table.broadcaster, buffering: buffering)
-    }
-
-    /// The value after every change, and before that the value as it is now.
-    ///
-    /// - Warning: Crashes if the calling thread is accessing the value.
+    /// - Warning: Crashes if it starts with the current value, and the calling thread is accessing that.
     /// - Parameters:
     ///   - startsWithCurrentValue: Whether the first element is the value as it is now. No change comes between it and
     ///     the next.
     ///   - buffering: How many values to keep for a loop that is busy.
     /// - Returns: A sequence that listens already.
     public func changes(
-        startingWithCurrentValue startsWithCurrentValue: Bool,
+        startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
-        guard startsWithCurrentValue else { return changes(buffering: buffering) }
         let (broadcaster, reference) = (storage.table.broadcaster, WeakStorage(storage: storage))
+        guard startsWithCurrentValue else { return ValueChanges(of: broadcaster, buffering: buffering) }
         return ValueChanges(of: broadcaster, buffering: buffering) { listener in
             guard let storage = reference.storage else { return broadcaster.remove(listener) }
             storage.lock()

@@ -33,20 +33,19 @@ extension Protected: Hashable where Value: Hashable {
 extension Protected {
     /// Copies of two values, made at one and the same moment.
     ///
-    /// Two locks are taken in the order of their addresses, so threads that compare the same two values, whichever way
-    /// round, cannot wait for each other in a circle. A value compared with itself is locked once.
+    /// The locks are taken in the order of their addresses, so threads that compare the same two values cannot wait for
+    /// each other in a circle. A value compared with itself is locked once.
     @inlinable
     func copies(with other: Protected) -> (own: Value, other: Value) {
         if storage === other.storage {
             let value = wrappedValue
             return (value, value)
         }
-        let isFirst = ObjectIdentifier(storage) < ObjectIdentifier(other.storage)
-        let (first, second) = isFirst ? (self, other) : (other, self)
-        first.lock()
-        defer { first.unlock() }
-        second.lock()
-        defer { second.unlock() }
+        ThreadSafeValue.lock(storage, other.storage)
+        defer {
+            unlock()
+            other.unlock()
+        }
         return unsafe (place.pointee, other.place.pointee)
     }
 }

@@ -29,7 +29,7 @@ extension Protected {
     /// A copy of the value, unless it is locked, be it by the calling thread.
     @usableFromInline
     func copyIfFree() -> Value? {
-        guard tryLock() else { return nil }
+        guard storage.tryLock() else { return nil }
         defer { unlock() }
         return unsafe place.pointee
     }

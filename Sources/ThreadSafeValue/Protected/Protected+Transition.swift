@@ -33,7 +33,7 @@ extension Protected where Value: Transitionable {
     /// - Returns: Whether it is the state now. If not, nothing has changed.
     @inlinable
     public func attemptToTransition(to next: Value) -> Bool {
-        unsafe attemptToTransition(at: place, to: next)
+        attemptToTransition(\.self, to: next)
     }
 }
 
@@ -43,8 +43,8 @@ extension Protected {
     /// Of several threads that attempt a step which only one may take, one succeeds.
     ///
     /// - Parameters:
-    ///   - state: Where in the value the state is; not behind another handle or an `@Protected` member in it, whose lock would
-    ///     be taken for the test and for the step.
+    ///   - state: Where in the value the state is. Not behind another handle or an `@Protected` member in it, whose lock
+    ///     would be taken twice: for the test, and for the step.
     ///   - next: The state to go to.
     /// - Returns: Whether it is the state now. If not, nothing has changed.
     @inlinable
@@ -52,36 +52,13 @@ extension Protected {
         _ state: WritableKeyPath<Value, State>,
         to next: State
     ) -> Bool {
-        // One that is stored in the value is tested in its place: on the way of the key path, the value is copied.
-        if let place = unsafe place.pointer(to: state) { return unsafe attemptToTransition(at: place, to: next) }
         var other = next
         lock()
         guard unsafe place.pointee[keyPath: state].canTransition(to: next) else {
             unlock()
             return false
         }
-        unsafe Swift.swap(&place.pointee[keyPath: state], &other)
-        commit()
-        // The old state goes away here, where its `deinit` may use the new one.
-        withExtendedLifetime(other) {}
-        return true
-    }
-
-    /// Takes a state to another one, whose place in the value is known.
-    ///
-    /// - Parameters:
-    ///   - state: Where the state is.
-    ///   - next: The state to go to.
-    /// - Returns: Whether it is the state now.
-    @inlinable
-    func attemptToTransition<State: Transitionable>(at state: UnsafeMutablePointer<State>, to next: State) -> Bool {
-        var other = next
-        lock()
-        guard unsafe state.pointee.canTransition(to: next) else {
-            unlock()
-            return false
-        }
-        unsafe Swift.swap(&state.pointee, &other)
+        unsafe swap(&place.pointee[keyPath: state], &other)
         commit()
         // The old state goes away here, where its `deinit` may use the new one.
         withExtendedLifetime(other) {}

@@ -16,7 +16,7 @@ extension Protected {
     public func tryRead<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard tryLock() else { return nil }
+        guard storage.tryLock() else { return nil }
         return try readAndUnlock(body)
     }
 
@@ -30,7 +30,7 @@ extension Protected {
     public func tryWrite<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard tryLock() else { return nil }
+        guard storage.tryLock() else { return nil }
         return try writeAndUnlock(body)
     }
 
@@ -55,7 +55,7 @@ extension Protected {
         timeout: DispatchTimeInterval,
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard tryLock() || storage.lock(until: Deadline(after: timeout)) else { return nil }
+        guard storage.tryLock() || storage.lock(until: Deadline(after: timeout)) else { return nil }
         return try writeAndUnlock(body)
     }
 
@@ -107,7 +107,7 @@ extension Protected {
     /// let job = jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
     /// ```
     ///
-    /// - Warning: As with ``wait(until:timeout:)-(_,DispatchTimeInterval)``: other threads test the condition under
+    /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under
     ///   the lock. Crashes if the calling thread is accessing the value already.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for.
@@ -127,7 +127,7 @@ extension Protected {
 
     /// Waits until the value meets a condition, then changes it, in one step, unless that takes too long.
     ///
-    /// - Warning: As with ``wait(until:timeout:)-(_,DispatchTimeInterval)``: other threads test the condition under
+    /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under
     ///   the lock. Crashes if the calling thread is accessing the value already, unless the time-out is zero.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for.

@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A value that several threads may read and change, each access having it to itself.
+/// A value that several threads read and change, one access at a time.
 ///
 /// ```swift
 /// let model = Protected(Model())
@@ -16,16 +16,25 @@
 /// }
 /// ```
 ///
-/// Stored members are changed in place; members with `didSet`, a wrapper or a setter of their own and subscripts of the
-/// handle are copied out and in again, so change large ones in a `write` closure.
+/// Stored members are changed in place. A member with `didSet`, a wrapper or a setter is copied out and in again, and so
+/// is a part of the value that a subscript of the handle names. Change large ones in a `write` closure.
 ///
 /// It is a handle: copies share one value. Every closure runs at once, on the calling thread, with the lock held; so
 /// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
 ///
-/// - Warning: As a wrapper, use it on a property, and in a function as `let count = Protected(0)`. On a *local*
-///   variable or a parameter, on a property with `willSet` or `didSet` or one that is overridden, through a key path,
-///   and in a structure that is itself the value of a handle, Swift reads a wrapped value and writes it back in two
-///   accesses: `count += 1` loses updates there.
+/// The handle is not its value. It is never `nil`, also where its value is. It has the members of its value, but not
+/// the methods, nor a subscript whose argument is not `Hashable`. `wrappedValue` leads to all of these:
+///
+/// ```swift
+/// print(connection.lastError.wrappedValue ?? "-")  // without it: Protected(Optional("e7")), and a warning
+/// if connection.lastError.wrappedValue == nil { names.wrappedValue.removeAll() }
+/// services.wrappedValue[Clock.self] = clock
+/// ```
+///
+/// - Warning: As a wrapper, use it on a property, and in a function as `let count = Protected(0)`. In some places Swift
+///   reads a wrapped value and writes it back in two accesses, so that `count += 1` loses updates: on a *local* variable
+///   or a parameter, on a property with `willSet` or `didSet`, on one that is overridden, through a key path, and in a
+///   structure that is itself the value of a handle.
 /// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes
 ///   with a message that says so. Don't nest accesses to two values in opposite orders, nor at all if the two are
 ///   compared, swapped or named in `withLocked` anywhere: that crashes as well, but hangs on Apple systems.
@@ -35,7 +44,7 @@
 @propertyWrapper
 @dynamicMemberLookup
 public struct Protected<Value> {
-    // Never changes. What it holds is guarded by the lock that it holds.
+    // Never changes. Its lock guards its value.
     @usableFromInline
     let storage: ProtectedStorage<Value>
 
@@ -70,7 +79,7 @@ public struct Protected<Value> {
             return unsafe place.pointee
         }
         nonmutating set {
-            write(newValue)
+            _ = exchange(newValue)
         }
         nonmutating _modify {
             lock()
@@ -86,18 +95,19 @@ public struct Protected<Value> {
     }
 }
 
-// The handle never changes, and all that it leads to is read and changed under one lock. What goes in or comes out
-// crosses to another thread, hence the condition.
+// The handle never changes, and all that it leads to is read and changed under one lock. Values that go in or come out
+// cross to another thread, hence the condition.
 extension Protected: @unchecked Sendable where Value: Sendable {}
 
 extension Protected {
     /// Calls a closure with the value, on the calling thread, while nobody can change it.
     ///
+    /// - Warning: Don't resume, yield, finish or cancel anything in the closure. Take it out, and do it after, as
+    ///   with ``write(_:)``.
     /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
     @inlinable
-    @_transparent
     public func read<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -107,26 +117,30 @@ extension Protected {
 
     /// Calls a closure that may change the value in place, on the calling thread, while nobody else can access it.
     ///
-    /// What the closure has changed before it throws stays changed.
+    /// A closure that throws keeps the changes that it has made before.
     ///
+    /// ```swift
+    /// let next = waiting.write { $0.popLast() }  // a CheckedContinuation, taken out
+    /// next?.resume()
+    ///
+    /// let count = visits.write { visits in
+    ///     visits += 1
+    ///     return visits
+    /// }
+    /// continuation.yield(count)                  // of an AsyncStream
+    /// ```
+    ///
+    /// - Warning: Don't resume, yield, finish or cancel anything in the closure: that may run code which waits for this
+    ///   access. Take it out, and do it after.
     /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
     @inlinable
-    @_transparent
     @discardableResult
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         lock()
         return try writeAndUnlock(body)
-    }
-
-    /// Replaces the value.
-    ///
-    /// - Parameter newValue: What to protect from now on.
-    @inlinable
-    public func write(_ newValue: consuming Value) {
-        _ = exchange(newValue)
     }
 }

@@ -2,21 +2,37 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// The heap object behind ``Protected``: the lock and the value that it guards, in one allocation.
+/// The heap object behind ``Protected``: a value and the lock that guards it, in one allocation.
 ///
-/// Both stay at their place for the life of the object. Whoever holds the lock may touch the value. With the value
-/// first an access took 1 ns less than with the lock first.
+/// Both stay at their place for the life of the object. The thread that holds the lock may touch the value. With the
+/// value first an access took 1 ns less than with the lock first.
 @safe
 @usableFromInline
 final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
     // The value is the header, which ends by itself.
     @inlinable
     deinit {
-        unsafe withUnsafeMutablePointerToElements { lock in
-            if unsafe ProtectedLock.table(lock).load() != 0 { endTable() }
-            unsafe PlatformLock.Storage.deinitialize(ProtectedLock.lock(lock))
-        }
+        if tableWord.load() != 0 { endTable() }
+        unsafe PlatformLock.Storage.deinitialize(lockPlace)
     }
+}
+
+/// The lock of a protected value, and what is needed to tell of changes.
+@safe
+@usableFromInline
+struct ProtectedLock {
+    @usableFromInline
+    var lock: PlatformLock.Storage
+
+    /// A set of `AwaitedChange` bits. Changed atomically by any thread, read by the one that holds the lock.
+    ///
+    /// It is zero unless a thread or task waits for a change, so that accesses pay nothing while none does.
+    @usableFromInline
+    var awaited: AtomicWord.Storage
+
+    /// The address of the `WaiterTable`, or zero. Set once, by the first that needs it.
+    @usableFromInline
+    var table: AtomicWord.Storage
 }
 
 extension ProtectedStorage {
@@ -25,35 +41,47 @@ extension ProtectedStorage {
         let buffer = create(minimumCapacity: 1) { _ in value }
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(buffer, to: ProtectedStorage.self)
-        unsafe storage.withUnsafeMutablePointerToElements { lock in
-            unsafe ProtectedLock.initialize(lock)
-        }
+        unsafe PlatformLock.Storage.initialize(storage.lockPlace)
+        unsafe storage.awaited.storage.initialize(to: AtomicWord.zero)
+        unsafe storage.tableWord.storage.initialize(to: AtomicWord.zero)
         storage.address.check(storage)
         return storage
     }
 
+    // Addresses: several threads must not access one member at once. Keep the object while you use them.
+
     @inlinable
-    @_transparent
-    var address: BufferAddress<Value, ProtectedLock> {
-        BufferAddress(of: self)
+    var address: BufferAddress<Value, ProtectedLock> { BufferAddress(of: self) }
+
+    /// Where the value is: to be used only while the lock is held.
+    @inlinable
+    var value: UnsafeMutablePointer<Value> { unsafe address.header }
+
+    @inlinable
+    var lockPlace: UnsafeMutablePointer<PlatformLock.Storage> {
+        unsafe address.elements.pointer(to: \.lock).unsafelyUnwrapped
     }
 
-    // Each of these keeps the object alive until it is done with the lock. So a caller that locks, touches the value
-    // and unlocks cannot lose the object in between.
+    @inlinable
+    var awaited: AtomicWord { unsafe AtomicWord(address.elements.pointer(to: \.awaited).unsafelyUnwrapped) }
 
     @inlinable
+    var tableWord: AtomicWord { unsafe AtomicWord(address.elements.pointer(to: \.table).unsafelyUnwrapped) }
+}
+
+// Each of these keeps the object until it is done with the lock. So a caller that locks, touches the value and unlocks
+// cannot lose the object in between.
+extension ProtectedStorage {
+    @inlinable
     func lock() {
-        if unsafe !ProtectedLock.tryLock(address.elements) { lockSlowly() }
-        _fixLifetime(self)
+        if !tryLock() { lockSlowly() }
     }
 
     // Here, because this is where the type is known without being passed on.
     @usableFromInline
     @inline(never)
     func lockSlowly() {
-        unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe PlatformLock.Storage.lock(ProtectedLock.lock(lock), for: Protected<Value>.self)
-        }
+        withExtendedLifetime(self) { unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self) }
     }
 
     /// Takes the lock if that is possible in time.
@@ -63,28 +91,31 @@ extension ProtectedStorage {
             lock()
             return true
         }
-        return unsafe withUnsafeMutablePointerToElements { lock in
-            unsafe PlatformLock.Storage.lock(ProtectedLock.lock(lock), for: Protected<Value>.self, until: deadline)
+        return withExtendedLifetime(self) {
+            unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline)
         }
+    }
+
+    @inlinable
+    func tryLock() -> Bool {
+        withExtendedLifetime(self) { unsafe PlatformLock.Storage.tryLock(lockPlace) }
     }
 
     /// Gives the lock back after an access that cannot have changed the value.
     @inlinable
     func unlock() {
-        unsafe ProtectedLock.unlock(address.elements)
-        _fixLifetime(self)
+        withExtendedLifetime(self) { unsafe PlatformLock.Storage.unlock(lockPlace) }
+    }
+
+    /// Gives the lock back after an access that may have changed the value.
+    @inlinable
+    func commit() {
+        if hasWaiters { commitNotifying() } else { unlock() }
     }
 
     /// Whether a thread or task waits for a change; only with the lock.
     @inlinable
     var hasWaiters: Bool {
-        defer { _fixLifetime(self) }
-        return unsafe ProtectedLock.hasWaiters(address.elements)
-    }
-
-    /// Where the value is: to be used only while the lock is held.
-    @inlinable
-    var value: UnsafeMutablePointer<Value> {
-        unsafe address.header
+        withExtendedLifetime(self) { awaited.load() != 0 }
     }
 }

@@ -2,37 +2,24 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// The side table of one protected value: the waits for a condition, and the listeners to changes.
-///
-/// Threads that wait for the lock itself are the lock's affair.
 @usableFromInline
 final class WaiterTable<Value> {
-    /// The word beside the value's lock. Touched only while the value lives: by its accesses, and by the listeners
-    /// until `finish()`.
-    @usableFromInline
-    let awaited: AtomicWord
-
     /// The listeners to changes. It has a lock of its own.
     @usableFromInline
     let broadcaster: ChangeBroadcaster<Value>
 
-    // Taken for moments, also by threads that hold the value's lock; never the other way round.
-    @usableFromInline
-    let lock = PlatformLock()
+    /// The word beside the value's lock. Touched only while the value lives: by its accesses, and by the listeners
+    /// until `finish()`.
+    private let awaited: AtomicWord
 
-    // Guarded by `lock`.
-    @usableFromInline
-    var conditions = ArrivalList<Condition<Value>>()
+    /// Where waits wait for the lock that have timed out, or whose task was cancelled.
+    let leaving = DispatchQueue(label: "ThreadSafeValue.Protected.leaving", target: awaitedTarget)
 
-    /// Whether the thread that has the value's lock tests the conditions.
-    @exclusivity(unchecked)
-    @usableFromInline
-    var isTesting = false
-
-    /// Those that nobody waits for any more since then.
-    @exclusivity(unchecked)
-    @usableFromInline
-    var left = [Condition<Value>]()
+    // Guarded by the value's lock.
+    private var conditions = [Condition<Value>]()
 
     init(awaited: AtomicWord) {
         self.awaited = awaited
@@ -40,47 +27,71 @@ final class WaiterTable<Value> {
     }
 }
 
-// What is not guarded by one of the locks never changes.
-extension WaiterTable: @unchecked Sendable {}
-
-extension WaiterTable {
-    /// Whom to notify of a change, once the value's lock is free.
-    @usableFromInline
-    struct PendingNotifications {
-        /// The conditions that the new value meets.
-        @usableFromInline
-        var met = [Condition<Value>]()
-
-        @usableFromInline
-        var delivery: ChangeBroadcaster<Value>.Delivery?
-
-        @inlinable
-        init() {}
-
-        @inlinable
-        func deliver() {
-            if !met.isEmpty { Condition.wake(met) }
-            delivery?.deliver()
-        }
-    }
-
-    /// Collects whom to notify of a change, under the value's lock, so that all see changes in order.
+/// Which kinds of waiters a protected value has.
+@usableFromInline
+enum AwaitedChange {
+    /// A wait for a value that meets a condition.
     @inlinable
-    func notifications(for value: Value) -> PendingNotifications {
-        let bits = awaited.load()
-        var pending = PendingNotifications()
-        if bits & AwaitedChange.toMeetCondition != 0 {
-            // Tested outside the table's lock, as they may do anything. None can be added meanwhile.
-            let tested = beginTests()
-            for condition in tested where condition.isMet(by: value) { pending.met.append(condition) }
-            pending.met = endTests(met: pending.met)
-        }
-        if bits & AwaitedChange.any != 0 { pending.delivery = broadcaster.record(value) }
-        return pending
+    static var toMeetCondition: UInt64 { 1 }
+    /// A listener to every change.
+    @inlinable
+    static var any: UInt64 { 2 }
+}
+
+/// What a thread or a task waits for to become true of a protected value.
+///
+/// Invariant (last owner): others let go of it under the value's lock, and before they wake its owner. So the captures of
+/// the test go away with the owner, and never inside an access.
+final class Condition<Value>: Sendable {
+    let isMet: @Sendable (Value) -> Bool
+    let wake: @Sendable () -> Void
+
+    init(_ isMet: @escaping @Sendable (Value) -> Bool, wake: @escaping @Sendable () -> Void) {
+        self.isMet = isMet
+        self.wake = wake
+    }
+}
+
+// Under the value's lock.
+extension WaiterTable {
+    func add(_ condition: Condition<Value>) {
+        conditions.append(condition)
+        awaited.set(AwaitedChange.toMeetCondition, to: true)
     }
 
-    /// The value goes away, and nobody accesses it any more.
-    func finish() {
-        broadcaster.finish()
+    /// Takes a condition out.
+    ///
+    /// - Returns: Whether it was there. If not, it is met.
+    func remove(_ condition: Condition<Value>) -> Bool {
+        !remove { $0 === condition }.isEmpty
+    }
+
+    /// Takes out the conditions that a value meets.
+    ///
+    /// - Returns: What wakes those who wait for them.
+    @usableFromInline
+    func removeMet(by value: Value) -> [@Sendable () -> Void] {
+        remove { $0.isMet(value) }
+    }
+
+    private func remove(where isToGo: (Condition<Value>) -> Bool) -> [@Sendable () -> Void] {
+        var gone = [@Sendable () -> Void]()
+        conditions.removeAll { condition in
+            let isToGo = isToGo(condition)
+            if isToGo { gone.append(condition.wake) }
+            return isToGo
+        }
+        awaited.set(AwaitedChange.toMeetCondition, to: !conditions.isEmpty)
+        return gone
+    }
+}
+
+extension AtomicWord {
+    /// Sets or clears bits. Whatever happens after a bit was set, on whatever thread, sees it.
+    fileprivate func set(_ bits: UInt64, to isSet: Bool) {
+        while true {
+            let old = load()
+            if exchange(old, for: isSet ? old | bits : old & ~bits) { return }
+        }
     }
 }

@@ -112,38 +112,43 @@ struct EventualFairnessTests {
             var rounds = 0
             // The first must be woken, and not be handed the lock; so both must fall asleep before it is owed that.
             while rounds < 3 {
-                let lock = WordLock()
-                lock.setHandoffDelay(20_000_000)
-                let second = RunningThread {
-                    while lock.sleepingThreadCount == 0 { usleep(10) }
-                    if isTimed {
-                        precondition(lock.lock(until: now() + 600_000_000_000))
-                    } else {
-                        lock.lock()
-                    }
-                    lock.unlock()
-                }
-                lock.lock()
-                let (thread, first) = HeldUpThread.start { lock.around {} }
-                while lock.sleepingThreadCount == 0 { usleep(10) }
-                thread.holdUp()
-                while lock.sleepingThreadCount < 2 { usleep(10) }
-                lock.unlock()
-                if lock.tryLock() {
-                    rounds += 1
-                    // Somebody who uses the lock often, and never for long.
-                    let isOver = Protected(false)
-                    lock.unlock()
-                    let other = RunningThread { while !isOver.wrappedValue { lock.around {} } }
-                    second.join()
-                    isOver.wrappedValue = true
-                    other.join()
-                }
-                thread.letGo()
-                first.join()
-                second.join()
+                if Self.passesHeldUpThread(isTimed: isTimed) { rounds += 1 }
             }
         }
+    }
+
+    private static func passesHeldUpThread(isTimed: Bool) -> Bool {
+        let lock = WordLock()
+        lock.setHandoffDelay(20_000_000)
+        let second = RunningThread {
+            while lock.sleepingThreadCount == 0 { usleep(10) }
+            if isTimed {
+                precondition(lock.lock(until: now() + 600_000_000_000))
+            } else {
+                lock.lock()
+            }
+            lock.unlock()
+        }
+        lock.lock()
+        let (thread, first) = HeldUpThread.start { lock.around {} }
+        while lock.sleepingThreadCount == 0 { usleep(10) }
+        thread.holdUp()
+        while lock.sleepingThreadCount < 2 { usleep(10) }
+        lock.unlock()
+        let isFree = lock.tryLock()
+        if isFree {
+            // Somebody who uses the lock often, and never for long.
+            let isOver = Protected(false)
+            lock.unlock()
+            let other = RunningThread { while !isOver.wrappedValue { lock.around {} } }
+            second.join()
+            isOver.wrappedValue = true
+            other.join()
+        }
+        thread.letGo()
+        first.join()
+        second.join()
+        return isFree
     }
 
     @Test("A lock whose only sleeper has left is unlocked like any other")

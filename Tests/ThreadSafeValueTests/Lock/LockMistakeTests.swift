@@ -14,8 +14,10 @@ struct LockMistakeTests {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
             giveUp(afterSeconds: 120)
             let lock = backend.make()
-            lock.lock()
-            lock.lock()
+            onThreads(1) { _ in
+                lock.lock()
+                lock.lock()
+            }
         }
         #expect(result.crashMessage.contains("takes a lock that it already holds"))
         #expect(result.crashMessage.contains("held across an `await`"))
@@ -26,8 +28,10 @@ struct LockMistakeTests {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
             giveUp(afterSeconds: 120)
             let lock = backend.make()
-            guard lock.tryLock() else { return }
-            lock.lock()
+            onThreads(1) { _ in
+                guard lock.tryLock() else { return }
+                lock.lock()
+            }
         }
         #expect(result.crashMessage.contains("takes a lock that it already holds"))
     }
@@ -53,8 +57,10 @@ struct LockMistakeTests {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
             giveUp(afterSeconds: 120)
             let lock = backend.make()
-            lock.lock()
-            onThreads(1) { _ in lock.unlock() }
+            onThreads(1) { _ in
+                lock.lock()
+                onThreads(1) { _ in lock.unlock() }
+            }
         }
         #expect(result.crashMessage.contains("unlocks a lock that it doesn't hold"))
         #expect(result.crashMessage.contains("held across an `await`"))
@@ -64,9 +70,11 @@ struct LockMistakeTests {
     func unlockedTwice(backend: CheckedLock) async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
             let lock = backend.make()
-            lock.lock()
-            lock.unlock()
-            lock.unlock()
+            onThreads(1) { _ in
+                lock.lock()
+                lock.unlock()
+                lock.unlock()
+            }
         }
         #expect(result.crashMessage.contains("unlocks a lock that it doesn't hold"))
     }

@@ -56,7 +56,7 @@ enum AllowedProgram: String, CaseIterable, Codable, Sendable {
             let list = Protected([1])
             onThreads(4) { _ in for _ in 0..<1_000 { precondition(list == list.projectedValue) } }
         case .hashesItself:
-            Curious.shared.write(Curious())
+            Curious.shared.wrappedValue = Curious()
             precondition(Set([Curious.shared]).count == 1)
         case .describesItself:
             precondition("\(Curious.shared)".contains("curious 0"))
@@ -138,12 +138,12 @@ enum ForbiddenProgram: String, CaseIterable, Codable, Sendable {
         case .conditionComesBack: numbers.wait { [numbers] _ in numbers.sum == 0 }
         case .deinitComesBack:
             let last = Protected<Last?>(nil)
-            last.write(Last { _ = last.wrappedValue })
+            last.wrappedValue = Last { _ = last.wrappedValue }
             // The access ends the object itself; `last.wrappedValue = nil` would end it after the lock.
             last.write { $0 = nil }
         case .closureInValueComesBack:
             let handler = Protected(Handler { 0 })
-            handler.write(Handler { [handler] in handler.run() })
+            handler.wrappedValue = Handler { [handler] in handler.run() }
             _ = handler.write { $0.run() }
         case .concurrentPerform:
             numbers.write { _ in

@@ -8,8 +8,8 @@ import ThreadSafeValue
 
 /// Every way to change a protected value so that its numbers are `[1]`.
 enum Change: String, CaseIterable, Sendable {
-    case set, modify, setMember, modifyMember, write, replace, throwing, append, appendMany, transition
-    case exchange, swap, swapBack, withLocked, withMany, tryWrite, writeInTime
+    case set, modify, setMember, modifyMember, write, throwing, append, appendMany, transition
+    case exchange, withLocked, withMany, tryWrite, writeInTime
 
     func make(to value: Protected<NumberList>) {
         let new = NumberList(numbers: [1])
@@ -19,7 +19,6 @@ enum Change: String, CaseIterable, Sendable {
         case .setMember: value.numbers = [1]
         case .modifyMember: value.numbers.append(1)
         case .write: value.write { $0.numbers.append(1) }
-        case .replace: value.write(new)
         case .throwing:
             try? value.write { value throws(Failed) in
                 value.numbers.append(1)
@@ -29,8 +28,6 @@ enum Change: String, CaseIterable, Sendable {
         case .appendMany: value.append(contentsOf: [1])
         case .transition: #expect(value.attemptToTransition(to: new))
         case .exchange: #expect(value.exchange(new).numbers == [])
-        case .swap: value.swap(with: Protected(new))
-        case .swapBack: Protected(new).swap(with: value)
         case .withLocked: ThreadSafeValue.withLocked(Protected(0), value) { $1.numbers.append(1) }
         case .withMany:
             ThreadSafeValue.withLocked(value, Protected(0), Protected("")) { value, _, _ in value.append(1) }

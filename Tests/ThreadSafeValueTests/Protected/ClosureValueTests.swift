@@ -66,7 +66,7 @@ struct ClosureValueTests {
             precondition(closure.wrappedValue(1) == 2)
             for turn in 0..<100_000 {
                 closure.wrappedValue = { $0 + turn }
-                closure.write { $0 - turn }
+                _ = closure.exchange { $0 - turn }
             }
             precondition(closure.wrappedValue(100_000) == 1)
         }

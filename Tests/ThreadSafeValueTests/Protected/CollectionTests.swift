@@ -137,7 +137,7 @@ struct CollectionTests {
                 #expect(numbers.last == plain.last)
             case 5 where number == 0:
                 plain = [number]
-                numbers.write([number])
+                numbers.wrappedValue = [number]
             case 6:
                 plain.reverse()
                 numbers.wrappedValue.reverse()

@@ -5,7 +5,7 @@
 import Testing
 import ThreadSafeValue
 
-@Suite("Exchanging and swapping protected values")
+@Suite("Exchanging protected values")
 struct ExchangeTests {
     @Test("An exchange returns the value before, and loses none")
     func exchange() {
@@ -21,7 +21,7 @@ struct ExchangeTests {
         #expect(taken.wrappedValue.sorted() == [5] + Array(10..<8_010))
     }
 
-    @Test("An old value goes away when all locks are free, and may use every value", arguments: [2, 3, 4])
+    @Test("An old value goes away when all locks are free, and may use every value", arguments: [2, 3])
     func oldValue(count: Int) async {
         await #expect(processExitsWith: .success) { [count = count as Int] in
             giveUp(afterSeconds: 120)
@@ -30,45 +30,18 @@ struct ExchangeTests {
     }
 
     private static func replaceOld(amongst count: Int) {
-        let (number, text, list) = (Protected(0), Protected(""), Protected([0]))
+        let (number, text) = (Protected(1), Protected(""))
         let last = Protected<Last?>(nil)
         let seen = Log<Int>()
         // Its mailbox has the value before, until the next one comes.
         let changes = last.changes
         for _ in 0..<4 {
-            let next = Last { seen.add(number.wrappedValue + text.wrappedValue.count + list.wrappedValue.count) }
+            let next = Last { seen.add(number.wrappedValue + text.wrappedValue.count) }
             switch count {
             case 2: withLocked(last, number) { last, _ in last = next }
-            case 3: withLocked(last, number, text) { last, _, _ in last = next }
-            default:
-                withLocked(last, number, text, list) { (values: inout (Last?, Int, String, [Int])) in values.0 = next }
+            default: withLocked(last, number, text) { last, _, _ in last = next }
             }
         }
         withExtendedLifetime(changes) { precondition(seen.entries == [1, 1, 1]) }
-    }
-
-    @Test("A swap exchanges two values, and with itself changes nothing")
-    func swap() {
-        let (first, second) = (Protected("a"), Protected("b"))
-        first.swap(with: second)
-        #expect(first.wrappedValue == "b")
-        #expect(second.wrappedValue == "a")
-        let copy = first
-        first.swap(with: copy)
-        #expect(first.wrappedValue == "b")
-        #expect(first.isSame(as: copy))
-        #expect(!first.isSame(as: Protected("b")))
-    }
-
-    @Test("Swaps in all directions on many threads keep every value, and don't hang")
-    func swapsCross() async {
-        await #expect(processExitsWith: .success) {
-            giveUp(afterSeconds: 120)
-            let values = (0..<3).map { Protected($0) }
-            onThreads(4) { index in
-                for round in 0..<10_000 { values[(index + round) % 3].swap(with: values[(index * 2 + round / 3) % 3]) }
-            }
-            precondition(values.map(\.wrappedValue).sorted() == [0, 1, 2])
-        }
     }
 }

@@ -29,7 +29,7 @@ struct HiddenMembersTests {
     @Test("The handle's own member comes first")
     func handle() {
         let channel = Protected(Channel())
-        channel.write(Channel(changes: 1))  // replaces the value
+        channel.write { $0.changes = 1 }  // the handle's
         #expect(channel.read { $0.changes } == 1)
         let all: ValueChanges<Channel> = channel.changes  // not the value's number
         _ = all

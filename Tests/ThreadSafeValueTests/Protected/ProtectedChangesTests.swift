@@ -33,7 +33,7 @@ struct ProtectedChangesTests {
         let value = Protected(NumberList())
         var iterator = value.changes(buffering: .unbounded).makeAsyncIterator()
         change.make(to: value)
-        value.write(NumberList(numbers: [7]))
+        value.wrappedValue = NumberList(numbers: [7])
         #expect(await iterator.next()?.numbers == [1])
         #expect(await iterator.next()?.numbers == [7])
     }
@@ -68,9 +68,9 @@ struct ProtectedChangesTests {
     func onlyOne(place: Int) async {
         let values = (0..<4).map { _ in Protected(0) }
         var changes = values[place].changes(buffering: .unbounded).makeAsyncIterator()
-        withLocked(values[0], values[1], values[2], values[3]) { first, second, third, fourth in
-            (first, second, third, fourth) = (1, 1, 1, 1)
-        }
+        withLocked(values[place], values[(place + 1) % 4]) { ($0, $1) = (0, 0) }
+        #expect(await changes.next() == 0)
+        withLocked(values[(place + 1) % 4], values[place]) { ($0, $1) = (1, 1) }
         #expect(await changes.next() == 1)
         withLocked(values) { $0 = [2, 2, 2, 2] }
         #expect(await changes.next() == 2)

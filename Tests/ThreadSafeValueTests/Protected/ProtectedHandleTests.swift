@@ -26,7 +26,7 @@ struct ProtectedHandleTests {
             let first = Protected(Counted(1, tally: tally))
             let second = first
             #expect(tally.alive == 1)
-            second.write(Counted(2, tally: tally))
+            second.wrappedValue = Counted(2, tally: tally)
             #expect(tally.alive == 1)
             second.wrappedValue = Counted(3, tally: tally)
             #expect(tally.alive == 1)
@@ -46,7 +46,7 @@ struct ProtectedHandleTests {
                 for turn in 0..<1_000 {
                     switch (index + turn) % 4 {
                     case 0: objects.append(Counted(turn, tally: tally))
-                    case 1: objects.write([Counted(turn, tally: tally)])
+                    case 1: objects.wrappedValue = [Counted(turn, tally: tally)]
                     case 2: objects.wrappedValue = objects.wrappedValue.suffix(3)
                     default: _ = objects.read { $0.last }
                     }

@@ -71,8 +71,8 @@ struct ProtectedMistakeTests {
 
 /// Every way to reach a protected value.
 enum Access: String, CaseIterable, Codable, Sendable {
-    case get, set, modify, member, writableMember, setMember, modifyMember, read, write, replace, append
-    case compare, compareWithItself, hash, transition, exchange, swap, writeInTime, writeWheneverPossible, wait
+    case get, set, modify, member, writableMember, setMember, modifyMember, read, write, append
+    case compare, compareWithItself, hash, transition, exchange, writeInTime, writeWheneverPossible, wait
     case waitInTime, withTwo, withThree
 
     fileprivate func make(to value: Protected<Numbers>) {
@@ -86,14 +86,12 @@ enum Access: String, CaseIterable, Codable, Sendable {
         case .modifyMember: value.elements.append(1)
         case .read: value.read { _ in }
         case .write: value.write { _ in }
-        case .replace: value.write(Numbers())
         case .append: value.append(1)
         case .compare: _ = value == Protected(Numbers())
         case .compareWithItself: _ = value == value.projectedValue
         case .hash: _ = value.hashValue
         case .transition: _ = value.attemptToTransition(to: Numbers())
         case .exchange: _ = value.exchange(Numbers())
-        case .swap: value.swap(with: Protected(Numbers()))
         case .writeInTime: _ = value.write(timeout: .seconds(600)) { _ in }
         case .writeWheneverPossible: _ = value.write(timeout: .never) { _ in }
         case .wait: value.wait { _ in true }

@@ -150,7 +150,7 @@ struct ProtectedReflectionTests {
                 var round = 0
                 while !isOver.wrappedValue {
                     round += 1
-                    names.write((0..<round % 5).map { "a name \($0) that is too long to be kept inline" })
+                    names.wrappedValue = (0..<round % 5).map { "a name \($0) that is too long to be kept inline" }
                 }
             }
             for _ in 0..<10_000 {

@@ -195,10 +195,10 @@ struct ProtectedTests {
         #expect(number.wrappedValue == 1)
     }
 
-    @Test("write(_:) and the wrapper's assignment replace the value")
+    @Test("An assignment to the handle's value, or to the wrapped property, replaces the value")
     func replaces() {
         let model = Model()
-        model.$count.write(3)
+        model.$count.wrappedValue = 3
         #expect(model.count == 3)
         model.count = 4
         #expect(model.count == 4)

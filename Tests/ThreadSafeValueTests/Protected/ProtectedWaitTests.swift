@@ -70,7 +70,7 @@ struct ProtectedWaitTests {
                 }
             }
         }
-        pair.write((-1, -1))
+        pair.wrappedValue = (-1, -1)
         waiter.join()
         #expect(isOver.wrappedValue)
     }

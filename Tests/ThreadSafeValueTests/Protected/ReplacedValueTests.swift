@@ -2,6 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
 import Testing
 import ThreadSafeValue
 
@@ -12,13 +13,11 @@ struct ReplacedValueTests {
     func replacedValueEndsOutside() async {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 120)
-            for replace: (Protected<Last?>) -> Void in [{ $0.write(nil) }, { $0.wrappedValue = nil }] {
-                let last = Protected<Last?>(nil)
-                let isNil = Protected<Bool?>(nil)
-                last.write(Last { isNil.write(last.read { $0 == nil }) })
-                replace(last)
-                precondition(isNil.wrappedValue == true)
-            }
+            let last = Protected<Last?>(nil)
+            let isNil = Protected<Bool?>(nil)
+            last.wrappedValue = Last { isNil.wrappedValue = last.read { $0 == nil } }
+            last.wrappedValue = nil
+            precondition(isNil.wrappedValue == true)
         }
     }
 
@@ -27,7 +26,7 @@ struct ReplacedValueTests {
         await #expect(processExitsWith: .success) { [replacement] in
             giveUp(afterSeconds: 120)
             let (state, seen) = (Protected(TokenState()), Log<Int>())
-            state.write(TokenState(current: Last { seen.add(state.count) }, count: 7))
+            state.wrappedValue = TokenState(current: Last { seen.add(state.count) }, count: 7)
             replacement.make(of: state)
             precondition(seen.entries == [replacement.countAfter])
         }
@@ -84,14 +83,13 @@ struct ReplacedValueTests {
 
 /// Every way to replace a part of the value, or all of it.
 enum Replacement: String, CaseIterable, Codable, Sendable {
-    case member, memberOfMember, value, write, exchange, transition, memberTransition, swap
+    case member, memberOfMember, value, exchange, transition, memberTransition
     // What hands the old value out, and the caller drops it.
-    case dropped, droppedInTime, droppedIfFree, droppedOfTwo, droppedOfThree, droppedOfFour, droppedOfList,
-        droppedOfPack
+    case dropped, droppedInTime, droppedIfFree, droppedOfTwo, droppedOfThree, droppedOfList
 
     var countAfter: Int {
         switch self {
-        case .value, .write, .exchange, .transition, .swap: 0
+        case .value, .exchange, .transition: 0
         default: 7
         }
     }
@@ -103,21 +101,15 @@ enum Replacement: String, CaseIterable, Codable, Sendable {
         case .member: state.current = nil
         case .memberOfMember: state[dynamicMember: \.phase.last] = nil
         case .value: state.wrappedValue = TokenState()
-        case .write: state.write(TokenState())
         case .exchange: _ = state.exchange(TokenState())
         case .transition: precondition(state.attemptToTransition(to: TokenState()))
         case .memberTransition: precondition(state.attemptToTransition(\.phase, to: TokenPhase()))
-        case .swap: state.swap(with: Protected(TokenState()))
         case .dropped: _ = state.write { $0.take() }
         case .droppedInTime: _ = state.write(timeout: .seconds(60)) { $0.take() }
         case .droppedIfFree: _ = state.tryWrite { $0.take() }
         case .droppedOfTwo: _ = withLocked(state, Protected(0)) { state, _ in state.take() }
         case .droppedOfThree: _ = withLocked(state, Protected(0), Protected(0)) { state, _, _ in state.take() }
-        case .droppedOfFour:
-            _ = withLocked(state, Protected(0), Protected(0), Protected(0)) { state, _, _, _ in state.take() }
         case .droppedOfList: _ = withLocked([state]) { $0[0].take() }
-        case .droppedOfPack:
-            _ = withLocked(state, Protected(0), Protected(0), Protected(0), Protected(0)) { values in values.0.take() }
         }
     }
 }

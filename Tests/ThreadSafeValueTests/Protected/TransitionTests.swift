@@ -60,9 +60,9 @@ struct TransitionTests {
         let state = Protected(Observed())
         let seen = Protected([Bool]())
         let look: @Sendable () -> Void = { seen.append(state.isLocked) }
-        Observed.onQuestion.write(look)
+        Observed.onQuestion.wrappedValue = look
         #expect(state.attemptToTransition(to: Observed(number: 1)))
-        Observed.onQuestion.write(nil)
+        Observed.onQuestion.wrappedValue = nil
         #expect(seen.wrappedValue == [true])
         #expect(state.number == 1)
     }

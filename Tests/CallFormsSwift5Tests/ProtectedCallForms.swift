@@ -1,0 +1,1 @@
+../CallFormsSwift6Tests/ProtectedCallForms.swift
