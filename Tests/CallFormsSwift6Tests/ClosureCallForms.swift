@@ -41,7 +41,9 @@ struct ClosureCallForms {
         }
         if case .failure = await value.async.lowestPriority.map({ "\($0)" }) { Issue.record("It failed.") }
         if case .failure = await value.async.lowestPriority.update({ $0 * 2 }) { Issue.record("It failed.") }
-        if case .failure = await value.async.lowestPriority.submit({ $0 += 1 }).value { Issue.record("It failed.") }
+        if case .failure = await value.async(performIn: .utility).lowestPriority.update({ $0 += 1 }).value {
+            Issue.record("It failed.")
+        }
         #expect(await value.async.lowestPriority.get() == .success(3))
     }
 

@@ -66,26 +66,27 @@ struct FurtherCallForms {
         let value = QueueSafeValue(value: 0)
         #expect(await value.async(timeout: .milliseconds(50)).lowestPriority.set { $0 += 1 } == .success(1))
         #expect(await value.async(timeout: .seconds(0)).highPriority.get() == .success(1))
-        if #available(macOS 13, iOS 16, tvOS 16, watchOS 9, *) {
-            #expect(await value.async(timeout: Duration.milliseconds(50)).lowestPriority.get() == .success(1))
-        }
     }
 }
 
 extension FurtherCallForms {
     @Test func `submit now, await later`() async {
         let value = QueueSafeValue(value: [Int]())
-        let first = value.async.lowestPriority.submit { $0.append(1) }
-        let second = value.async(timeout: .seconds(600)).lowestPriority.submit { list -> Int in
-            await Task.yield()
+        let commands = value.async(performIn: DispatchQueue(label: "target")).lowestPriority
+        let first = commands.set { $0.append(1) }
+        let second = commands.update { list -> Int in
             list.append(2)
             return list.count
         }
         #expect(await second.value == .success(2))
+        #expect(first.state == .finished)
         guard case .success = await first.value else {
             Issue.record("It failed.")
             return
         }
+        let third: CommandHandle<Int> = value.asyncOnMainActor.lowestPriority.update { $0.count }
+        #expect(await third.value == .success(2))
+        #expect(!third.cancel())
     }
 
     @Test func `the main actor`() async {
@@ -118,6 +119,7 @@ extension FurtherCallForms {
         }
         value.cancelAllPendingCommands()
         #expect(value.cancelAllPendingCommands(.lowest) == 0)
+        #expect(value.pendingCommandCount == value.pendingCommandCount(.lowest))
     }
 }
 

@@ -18,8 +18,8 @@ extension CommandQueue {
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
-        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void
-    ) -> Result<Value, QueueSafeValueError> {
+        _ body: ManualBody<Void>
+    ) -> Outcome<Value> {
         let thread = TurnWord.currentThread
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
@@ -44,10 +44,7 @@ extension CommandQueue {
     ///   - body: The closure.
     /// - Returns: The result of the closure.
     @inlinable
-    func hold<Success>(
-        _ completion: inout ManualCompletion?,
-        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Success
-    ) -> Result<Success, QueueSafeValueError> {
+    func hold<Success>(_ completion: inout ManualCompletion?, _ body: ManualBody<Success>) -> Outcome<Success> {
         // When the caller lets go of it, only `done` keeps it.
         let end = ManualCompletion()
         let result = run { value in try body(&value) { end.complete() } }
@@ -69,7 +66,7 @@ extension CommandQueue where Value: Sendable {
     @inlinable
     func runManually(
         isChange: Bool,
-        _ body: (inout Value, @escaping CommandCompletionClosure) throws -> Void,
+        _ body: ManualBody<Void>,
         completion tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
     ) -> CommandEnding {
         // Without a completion no copy: it would make the next change copy the value too.
@@ -97,10 +94,7 @@ extension TurnQueue {
     @usableFromInline
     func waitForEnd(of completion: inout ManualCompletion?, isChange: Bool) -> QueueSafeValueError? {
         let (waiter, valueType) = (ThreadWaiter.current, valueType)
-        while true {
-            let seen = turn
-            if word.exchange(seen.bits, for: seen.held(by: TurnWord.detached).bits) { break }
-        }
+        _ = changeHolder(to: TurnWord.detached) { _ in true }
         completion.take()!.closureReturned { failure in
             let delivery = self.giveTurnBackToTell(afterChange: isChange)
             delivery?.perform()

@@ -7,14 +7,13 @@
 
 extension CommandQueue where Value: Sendable {
     /// Runs `body` with the turn, and suspends the task for as long as that takes.
-    @inlinable
-    @inline(__always)
+    @inlinable @inline(__always)
     nonisolated(nonsending) func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
-        _ body: (inout Value) throws -> Success
-    ) async -> Result<Success, QueueSafeValueError> {
+        _ body: Body<Success>
+    ) async -> Outcome<Success> {
         // Before, so that it takes no turn from anybody.
         if Task.isCancelled { return .failure(.cancelled) }
         let thread = TurnWord.currentThread
@@ -36,11 +35,11 @@ extension CommandQueue where Value: Sendable {
         _ priority: CommandPriority,
         _ timeout: UInt64,
         _ body: @Sendable (inout Value) async throws -> Success
-    ) async -> Result<Success, QueueSafeValueError> {
+    ) async -> Outcome<Success> {
         let holder = currentTaskIdentity() | TurnWord.asyncBit
         let wait = TaskWait(priority, until: Deadline(after: timeout), as: holder)
         if let failure = await waitForTurn(wait) { return .failure(failure) }
-        let result: Result<Success, QueueSafeValueError>
+        let result: Outcome<Success>
         do {
             result = .success(try unsafe await body(&value.pointee))
         } catch {
@@ -56,8 +55,8 @@ extension CommandQueue where Value: Sendable {
         _ priority: CommandPriority,
         _ timeout: UInt64,
         when isMet: (Value) -> Bool,
-        _ body: (inout Value) throws -> Success
-    ) async -> Result<Success, QueueSafeValueError> {
+        _ body: Body<Success>
+    ) async -> Outcome<Success> {
         let wait = TaskWait(priority, until: Deadline(after: timeout), as: currentTaskIdentity())
         if let failure = await waitForTurn(wait) { return .failure(failure) }
         while unsafe !isMet(value.pointee) {

@@ -7,8 +7,7 @@
 /// *The turn is one atomic word* (`TurnWord`). With nobody else there, taking it and giving it back is one
 /// compare-and-swap each, in the caller's own code. Everything else goes through the `TurnQueue`: threads wait in
 /// `ThreadWaiter`, tasks in `TaskWaiter`, the commands for target queues in a `Lane` for each.
-@safe
-@usableFromInline
+@safe @usableFromInline
 struct CommandQueue<Value> {
     @usableFromInline
     let storage: CommandQueueStorage<Value>
@@ -39,20 +38,28 @@ struct CommandQueue<Value> {
 extension CommandQueue: @unchecked Sendable {}
 
 extension CommandQueue {
+    /// What a command does with the value.
+    @usableFromInline
+    typealias Body<Success> = (inout Value) throws -> Success
+
+    /// The same with what completes the command.
+    @usableFromInline
+    typealias ManualBody<Success> = (inout Value, @escaping CommandCompletionClosure) throws -> Success
+
+    @usableFromInline
+    typealias Outcome<Success> = Result<Success, QueueSafeValueError>
+
     /// Where the storage is. Keep that while you use it.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     var address: BufferAddress<Value, AtomicWord.Storage> {
         unsafe BufferAddress(unsafeBitCast(self, to: UnsafeMutableRawPointer.self))
     }
 
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     var word: AtomicWord { unsafe AtomicWord(address.elements) }
 
     /// Where the value is: only with the turn.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     var value: UnsafeMutablePointer<Value> { unsafe address.header }
 
     /// Gives the turn back.
@@ -60,8 +67,7 @@ extension CommandQueue {
     /// - Parameters:
     ///   - holder: What has the turn.
     ///   - isChange: Whether the value may have changed.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
         if !word.exchangeReleasing(holder, for: TurnWord.idle) { giveTurnBackSlowly(afterChange: isChange) }
         // The word is an address, which alone keeps nothing alive.
@@ -76,14 +82,13 @@ extension CommandQueue {
     ///   - isChange: Whether `body` may change the value.
     ///   - body: What to do with the value.
     /// - Returns: What `body` returned or threw, or why there was no turn.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     func perform<Success>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
-        _ body: (inout Value) throws -> Success
-    ) -> Result<Success, QueueSafeValueError> {
+        _ body: Body<Success>
+    ) -> Outcome<Success> {
         let thread = TurnWord.currentThread
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
@@ -92,13 +97,8 @@ extension CommandQueue {
     }
 
     /// Runs `body` with a turn, and gives that back before the result can go away.
-    @inlinable
-    @_transparent
-    func runAndGiveTurnBack<Success>(
-        of holder: UInt64,
-        isChange: Bool,
-        _ body: (inout Value) throws -> Success
-    ) -> Result<Success, QueueSafeValueError> {
+    @inlinable @_transparent
+    func runAndGiveTurnBack<Success>(of holder: UInt64, isChange: Bool, _ body: Body<Success>) -> Outcome<Success> {
         let result = run(body)
         giveTurnBack(of: holder, afterChange: isChange)
         _fixLifetime(result)
@@ -106,9 +106,8 @@ extension CommandQueue {
     }
 
     /// What `body` returns or throws with the value. Only with the turn.
-    @inlinable
-    @_transparent
-    func run<Success>(_ body: (inout Value) throws -> Success) -> Result<Success, QueueSafeValueError> {
+    @inlinable @_transparent
+    func run<Success>(_ body: Body<Success>) -> Outcome<Success> {
         do {
             return .success(try unsafe body(&value.pointee))
         } catch {
@@ -121,8 +120,7 @@ extension CommandQueue {
 
 extension CommandQueue {
     /// Calls `body` with all that does not ask for the value.
-    @inlinable
-    @inline(__always)
+    @inlinable @inline(__always)
     func withTurns<Answer>(_ body: (TurnQueue) -> Answer) -> Answer {
         withExtendedLifetime(storage) { unsafe storage.uncountedTurns._withUnsafeGuaranteedRef { body($0) } }
     }
@@ -133,15 +131,13 @@ extension CommandQueue {
     ///   - priority: How early it gets its turn.
     ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks.
     /// - Returns: `nil` with the turn, or why there is none to be had.
-    @inlinable
-    @inline(never)
+    @inlinable @inline(never)
     func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         withTurns { $0.waitForTurn(priority, timeout) }
     }
 
     /// Gives back a turn for which something waits, or that of a value with listeners.
-    @inlinable
-    @inline(never)
+    @inlinable @inline(never)
     func giveTurnBackSlowly(afterChange isChange: Bool) {
         withTurns { $0.giveTurnBack(afterChange: isChange) }
     }
@@ -164,8 +160,8 @@ extension CommandQueue {
         _ priority: CommandPriority,
         _ timeout: UInt64,
         when isMet: (Value) -> Bool,
-        _ body: (inout Value) throws -> Success
-    ) -> Result<Success, QueueSafeValueError> {
+        _ body: Body<Success>
+    ) -> Outcome<Success> {
         // Before the first test, which may take long.
         let (thread, deadline) = (TurnWord.currentThread, Deadline(after: timeout))
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {

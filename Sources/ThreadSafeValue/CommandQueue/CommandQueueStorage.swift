@@ -9,8 +9,7 @@ import Dispatch
 /// What keeps it alive can use the value: handles of the value, schedules, running commands, dispatched blocks, waiting
 /// threads and tasks. Pending commands do not, so a suspended value that nobody can resume goes away, and its commands
 /// are refused.
-@safe
-@usableFromInline
+@safe @usableFromInline
 final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage> {
     // The value is the header, which ends by itself.
     deinit {
@@ -55,7 +54,7 @@ extension CommandQueueStorage {
     /// Those who listen to changes. Made when somebody does for the first time.
     var listeners: ChangeBroadcaster<Value> {
         word(2).object { [turns] in
-            ChangeBroadcaster { isObserved in turns.update { line, _ in line.isObserved = isObserved } }
+            ChangeBroadcaster { isObserved in turns.update { $0.isObserved = isObserved } }
         }
     }
 }
@@ -81,7 +80,7 @@ extension TurnQueue {
     fileprivate func end() {
         let refused = withLine { line in
             line.isOver = true
-            return line.lanes.all.map { ($0, $0.commands.endAll(nil, as: .refused)) }
+            return line.lanes.all.map { ($0, $0.endAll(nil, as: .refused)) }
         }
         for (lane, commands) in refused where !commands.isEmpty {
             // There: what lets go of the value may have the turn of another one, which a closure that goes away waits for.

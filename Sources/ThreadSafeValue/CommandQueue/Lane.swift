@@ -26,6 +26,9 @@ final class Lane: Waiter, @unchecked Sendable {
         _modify { yield unsafe &uncheckedCommands }
     }
 
+    /// What the block runs now: it has a copy, and begins those that wait. Changed under the lock only.
+    private(set) var batch: [PendingCommand] = []
+
     /// A block is on its way, or runs.
     var hasBlock = false
 
@@ -57,6 +60,37 @@ final class Lane: Waiter, @unchecked Sendable {
         hasBlock = true
         block += 1
         state.sentTime = now()
+    }
+
+    /// The block takes the next commands. With the turn.
+    func takeBatch() -> [PendingCommand] {
+        batch = commands.takeBatch()
+        return batch
+    }
+
+    /// The block gives back what it has not begun. With the turn, or while the block tells somebody.
+    ///
+    /// - Returns: Whether there is something.
+    @discardableResult
+    func putBatchBack() -> Bool {
+        let waiting = batch.filter { $0.state == .waiting }
+        batch = []
+        commands.putBack(waiting)
+        return !waiting.isEmpty
+    }
+
+    /// Those that wait, of one priority or of all.
+    func waiting(_ priority: CommandPriority?) -> [PendingCommand] {
+        (batch + commands.all()).filter { $0.state == .waiting && (priority == nil || $0.priority == priority) }
+    }
+
+    /// Ends all that wait, of one priority or of all.
+    ///
+    /// - Returns: Those which it is this call that has ended.
+    func endAll(_ priority: CommandPriority?, as state: PendingCommand.State) -> [PendingCommand] {
+        let ended = waiting(priority).filter { $0.move(.waiting, to: state) }
+        commands.dropCancelled()
+        return ended
     }
 
     /// Dispatches the block, for which the value was retained.

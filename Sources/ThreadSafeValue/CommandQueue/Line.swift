@@ -44,8 +44,36 @@ struct Line {
 
     private var lastArrival: UInt64 = 0
 
+    /// What follows from the change that is made now.
+    var effects = Effects()
+
     init(limit: Int) {
         self.limit = limit
+    }
+
+    /// What follows from a change of the line.
+    struct Effects {
+        /// What has the turn from now on, if that changes; 0 frees it.
+        var holder: UInt64?
+
+        /// The turn word says already what it has to.
+        var changesNothing = false
+
+        /// What is to be woken without the lock. The first has a place of its own, so that it costs no allocation.
+        private var first: Waiter?
+        private var others: [Waiter] = []
+    }
+}
+
+extension Line.Effects {
+    mutating func wake(_ waiter: Waiter) {
+        if first == nil { first = waiter } else { others.append(waiter) }
+    }
+
+    /// Wakes what is to be woken, without the lock.
+    func perform() {
+        first?.wake()
+        for waiter in others { waiter.wake() }
     }
 }
 
@@ -103,6 +131,8 @@ extension Line {
         waiter.hasTurn = false
         waiter.state = Waiter.State(priority: priority, arrival: nextArrival(), isLooking: true, isWaiting: true)
         if isWatching { watchers.append(waiter) } else { insert(waiter) }
+        // It has the turn, and gives it back in the same step, so it misses no change.
+        if isWatching { effects.holder = 0 }
         waiter.state.isWatching = isWatching
     }
 
@@ -132,16 +162,14 @@ extension Line {
         insert(lane)
     }
 
-    /// Takes out a thread or a task that has not got the turn.
-    ///
-    /// - Returns: Whether it is to be woken. One that was handed the turn keeps it.
-    mutating func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) -> Bool {
-        guard waiter.state.isWaiting, !waiter.hasTurn else { return false }
+    /// Takes out a thread or a task that has not got the turn, and wakes it. One that was handed the turn keeps it.
+    mutating func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) {
+        guard waiter.state.isWaiting, !waiter.hasTurn else { return }
         waiter.state.refusal = error
         leave(waiter)
-        if waiter.state.isLooking || waiter.state.isSent { return false }
+        if waiter.state.isLooking || waiter.state.isSent { return }
         waiter.state.isSent = true
-        return true
+        effects.wake(waiter)
     }
 
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.

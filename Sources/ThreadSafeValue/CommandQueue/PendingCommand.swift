@@ -17,9 +17,8 @@ public enum CommandState: UInt64, Sendable {
 }
 
 /// A command for a target queue.
-@safe
-@usableFromInline
-final class PendingCommand: @unchecked Sendable {
+@safe @usableFromInline
+final class PendingCommand: Linked, @unchecked Sendable {
     typealias State = CommandState
 
     /// Runs a command with the turn, given the storage of its value, or tells its caller why it does not run.
@@ -35,8 +34,8 @@ final class PendingCommand: @unchecked Sendable {
     /// When it came: decides among equals.
     @exclusivity(unchecked) private var arrivalTime: UInt64 = 0
 
-    /// The command behind it in a `CommandFIFO`.
-    @exclusivity(unchecked) fileprivate var next: Unmanaged<PendingCommand>?
+    /// The command behind it.
+    @exclusivity(unchecked) var next: Unmanaged<PendingCommand>?
 
     /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
     @exclusivity(unchecked) private var work: Work?
@@ -183,49 +182,5 @@ extension PendingCommand {
         if !isAwaited { return }
         let awaiting = unsafe lane.turns.withLine { _ in unsafe self.awaiting.drain() }
         unsafe awaiting.forEach { unsafe $0.resume() }
-    }
-}
-
-/// Commands in the order in which they came, linked through themselves. It keeps them alive, and must be empty when it
-/// goes away.
-@safe
-struct CommandFIFO {
-    private var head: Unmanaged<PendingCommand>?
-    private var last: Unmanaged<PendingCommand>?
-
-    private(set) var count = 0
-}
-
-extension CommandFIFO {
-    var first: PendingCommand? { unsafe head?.takeUnretainedValue() }
-
-    mutating func append(_ command: PendingCommand) {
-        let link = unsafe Unmanaged.passRetained(command)
-        if let last = unsafe last {
-            unsafe last._withUnsafeGuaranteedRef { unsafe $0.next = link }
-        } else {
-            unsafe head = link
-        }
-        unsafe last = link
-        count += 1
-    }
-
-    /// Puts a command back before all others.
-    mutating func prepend(_ command: PendingCommand) {
-        let link = unsafe Unmanaged.passRetained(command)
-        unsafe command.next = head
-        if count == 0 { unsafe last = link }
-        unsafe head = link
-        count += 1
-    }
-
-    mutating func removeFirst() -> PendingCommand? {
-        guard let link = unsafe head else { return nil }
-        let command = unsafe link.takeRetainedValue()
-        unsafe head = command.next
-        unsafe command.next = nil
-        count -= 1
-        if count == 0 { unsafe last = nil }
-        return command
     }
 }

@@ -73,10 +73,11 @@ extension TurnQueue {
 
     /// An async closure has the turn: threads of the pool must not sleep until it ends.
     private func refuseThreadsInTasks() {
-        let woken = update { line, _ in
-            line.callers().filter { ($0 as? ThreadWaiter)?.task ?? 0 != 0 && line.refuse($0, .circularWait) }
+        update { line in
+            for case let thread as ThreadWaiter in line.callers() where thread.task != 0 {
+                line.refuse(thread, .circularWait)
+            }
         }
-        for waiter in woken { waiter.wake() }
     }
 
     /// Stands in line, now or after the next change, until the task has the turn or does not get it.
@@ -86,12 +87,8 @@ extension TurnQueue {
         telling delivery: Effect? = nil
     ) async -> QueueSafeValueError? {
         let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
-        let failure: QueueSafeValueError? = update { line, holder in
-            if isWatching {
-                holder = 0
-            } else if line.limit != .max, pendingCount(line) >= line.limit {
-                return .commandQueueFull
-            }
+        let failure: QueueSafeValueError? = update { line in
+            if !isWatching, line.limit != .max, pendingCount(line) >= line.limit { return .commandQueueFull }
             line.enter(waiter, wait.priority, isWatching: isWatching)
             watch(&line)
             // A wait that ends is in no circle for ever.
@@ -109,12 +106,12 @@ extension TurnQueue {
             await withTaskCancellationHandler {
                 unsafe await withUnsafeContinuation { continuation in
                     unsafe waiter.continuation = continuation
-                    if !update({ _, _ in rests(waiter) }) { unsafe continuation.resume() }
+                    if !update({ _ in rests(waiter) }) { unsafe continuation.resume() }
                 }
             } onCancel: {
                 refuse(waiter, .cancelled)
             }
-        } while !update({ line, _ in goesOn(waiter, &line) })
+        } while !update({ goesOn(waiter, &$0) })
         return waiter.state.refusal
     }
 

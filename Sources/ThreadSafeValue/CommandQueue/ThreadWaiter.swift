@@ -99,13 +99,11 @@ extension TurnQueue {
     ) -> QueueSafeValueError? {
         let (waiter, isOnMainQueue) = (ThreadWaiter.current, DispatchQueue.isMain)
         waiter.task = currentTaskIdentity()
-        let lane = update { line, holder in
+        update { line in
             line.enter(waiter, priority, isWatching: isWatching)
-            if isWatching { holder = 0 }
             watch(&line)
-            return passLanesBelow(waiter, isOnMainQueue: isOnMainQueue, &line, &holder)
+            passLanesBelow(waiter, isOnMainQueue: isOnMainQueue, &line)
         }
-        lane?.wake()
         delivery?.perform()
         sleep(waiter, until: deadline)
         waiter.leaveGraph()
@@ -114,7 +112,7 @@ extension TurnQueue {
     }
 
     private func sleep(_ waiter: ThreadWaiter, until deadline: Deadline) {
-        while !looks(waiter), update({ line, _ in rests(waiter, &line) }) {
+        while !looks(waiter), update({ rests(waiter, &$0) }) {
             let isEndless = !deadline.isTime && waiter.state.isRegistered
             let time = deadline.isTime ? deadline.time : isEndless ? .max : now() + HandoffPolicy.circle
             if !waiter.parker.park(until: time) {
@@ -126,7 +124,7 @@ extension TurnQueue {
                 waiter.parker.park()
             }
             if waiter.hasTurn { return }
-            let isRefused = update { line, _ in
+            let isRefused = update { line in
                 waiter.state.isLooking = true
                 // It came in vain.
                 if line.front === waiter { waiter.state.isOwed = true }
@@ -143,7 +141,7 @@ extension TurnQueue {
         for _ in 0..<80 {
             if waiter.hasTurn { return true }
             let isFree = turn.mayBeTaken(byFront: waiter.state.priority)
-            if isFree, update({ line, _ in take(waiter, &line) }) { return true }
+            if isFree, update({ take(waiter, &$0) }) { return true }
             for _ in 0..<4 { pauseSpinning() }
         }
         return false
@@ -152,7 +150,7 @@ extension TurnQueue {
     /// Whether the thread is to sleep until it is woken. Under the lock.
     private func rests(_ waiter: ThreadWaiter, _ line: inout Line) -> Bool {
         // An async closure may need this very thread of the pool to end.
-        if waiter.task != 0, turn.isHeldByAsyncClosure { _ = line.refuse(waiter, .circularWait) }
+        if waiter.task != 0, turn.isHeldByAsyncClosure { line.refuse(waiter, .circularWait) }
         if waiter.state.refusal != nil || take(waiter, &line) { return false }
         (waiter.state.isSent, waiter.state.isLooking) = (false, false)
         #if DEBUG
@@ -167,7 +165,7 @@ extension TurnQueue {
 
     /// Takes a thread or a task out of line, unless it was handed the turn.
     func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) {
-        if update({ line, _ in line.refuse(waiter, error) }) { waiter.wake() }
+        update { $0.refuse(waiter, error) }
     }
 
     /// Whether the wait of a thread or a task closes a circle. If not, it stands in the graph until it leaves the line.
@@ -176,15 +174,4 @@ extension TurnQueue {
         waiter.state.isRegistered = WaitGraph.shared.begin(for: resource, by: waiter.waiting) == nil
         return !waiter.state.isRegistered
     }
-}
-
-extension DispatchQueue {
-    private static let mainKey = {
-        let key = DispatchSpecificKey<Bool>()
-        main.setSpecific(key: key, value: true)
-        return key
-    }()
-
-    /// Whether the calling thread keeps the main queue from running.
-    fileprivate static var isMain: Bool { getSpecific(key: mainKey) == true }
 }

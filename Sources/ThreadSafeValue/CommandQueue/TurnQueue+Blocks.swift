@@ -43,7 +43,11 @@ private struct BlockRun {
 
     var hasTurn = false
 
-    /// The command that begins next: it has left the state `waiting`.
+    /// The commands that it may begin, and which of them is next.
+    var batch: [PendingCommand] = []
+    var next = 0
+
+    /// The command that begins now: it has left the state `waiting`.
     var current: PendingCommand?
 
     /// How many commands have begun since the turn was taken from others, and in all.
@@ -54,7 +58,7 @@ private struct BlockRun {
     var hasChanged = false
 
     /// Commands that are over, to let go of without the turn.
-    var over = CommandFIFO()
+    var over = LinkedFIFO<PendingCommand>()
 
     /// What tells listeners without the turn.
     var deliveries: [Effect] = []
@@ -64,10 +68,16 @@ private struct BlockRun {
 
     /// The turn word while nothing but the lane stands in line, with the priority of its batch.
     var alone = TurnWord(bits: 0)
+}
 
-    init(block: Int, thread: UInt64) {
-        self.block = block
-        self.thread = thread
+extension BlockRun {
+    /// The block is about to begin the next command of its batch that waits. With the turn.
+    mutating func claimNext() -> PendingCommand? {
+        while next < batch.count {
+            next += 1
+            if batch[next - 1].move(.waiting, to: .running) { return batch[next - 1] }
+        }
+        return nil
     }
 }
 
@@ -78,14 +88,14 @@ extension TurnQueue {
     private func takeTurn(_ lane: Lane, _ run: inout BlockRun) -> Bool {
         var backoff = Backoff.beforeParking
         while true {
-            let isOver = update { line, holder -> Bool in
+            let isOver = update { line -> Bool in
                 guard lane.block == run.block else { return true }
                 run.hasTurn = comes(lane, as: run.thread, &line)
                 if lane.hasTurn {
                     lane.hasTurn = false
                     // While the value is suspended, no command begins that has not.
                     run.hasTurn = line.suspensions == 0
-                    holder = run.hasTurn ? run.thread : 0
+                    line.effects.holder = run.hasTurn ? run.thread : 0
                 }
                 if run.hasTurn { begin(lane, &run, &line) }
                 if run.hasTurn || !lane.commands.isEmpty && !backoff.isOver { return false }
@@ -100,23 +110,21 @@ extension TurnQueue {
 
     /// Whether the block has run so much that another one does the rest: other work of the queue gets a chance.
     private func isToGoOn(_ lane: Lane, _ run: BlockRun) -> Bool {
-        guard run.total >= HandoffPolicy.batch else { return false }
-        let isStarted = update { line, _ in
-            guard lane.block == run.block, !lane.commands.isEmpty else { return false }
-            line.place(lane)
-            (lane.state.isSent, lane.state.isLate) = (true, false)
-            startBlock(lane)
-            return true
-        }
-        if isStarted { lane.wake() }
-        return isStarted
+        run.total >= HandoffPolicy.batch
+            && update { line in
+                guard lane.block == run.block, !lane.commands.isEmpty else { return false }
+                line.place(lane)
+                (lane.state.isSent, lane.state.isLate) = (true, false)
+                startBlock(lane, &line)
+                return true
+            }
     }
 
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
     private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
         (lane.state.patience, lane.state.isSent) = (HandoffPolicy.late, true)
-        lane.commands.takeBatch()
-        run.current = lane.commands.claimNext()
+        (run.batch, run.next) = (lane.takeBatch(), 0)
+        run.current = run.claimNext()
         run.alone = TurnWord.alone(lane.state.priority).held(by: run.thread)
         watch(&line)
     }
@@ -124,7 +132,7 @@ extension TurnQueue {
     /// Runs commands with the turn until there is a reason to give it back.
     private func runCommands(_ lane: Lane, _ run: inout BlockRun) {
         while run.hasTurn {
-            guard let command = run.current.take() ?? claimAlone(lane, run) else {
+            guard let command = run.current.take() ?? claimAlone(&run) else {
                 giveBackOrGoOn(lane, &run)
                 continue
             }
@@ -139,10 +147,10 @@ extension TurnQueue {
     ///
     /// The word is looked at after the claim: what has changed the line before may have seen the command waiting, and
     /// what changes it after that does not.
-    private func claimAlone(_ lane: Lane, _ run: borrowing BlockRun) -> PendingCommand? {
-        guard run.count < HandoffPolicy.batch, let command = lane.commands.claimNext() else { return nil }
+    private func claimAlone(_ run: inout BlockRun) -> PendingCommand? {
+        guard run.count < HandoffPolicy.batch, let command = run.claimNext() else { return nil }
         if word.exchange(run.alone.bits, for: run.alone.bits) { return command }
-        lane.commands.unclaim(command)
+        _ = command.move(.running, to: .waiting)
         return nil
     }
 
@@ -151,10 +159,10 @@ extension TurnQueue {
         startedCount.increment()
         let ending = command.run(storage)
         if let detach = ending.detach {
-            update { line, holder in
-                lane.commands.putBatchBack()
+            update { line in
+                lane.putBatchBack()
                 line.place(lane)
-                holder = TurnWord.detached
+                line.effects.holder = TurnWord.detached
             }
             run.hasTurn = false
             // It keeps the value.
@@ -183,13 +191,13 @@ extension TurnQueue {
         run.count = begun
         run.hasTurn = word.exchangeAcquiring(free, for: run.alone.bits)
         if run.hasTurn, lane.block == run.block, !lane.state.isLate { return true }
-        update { line, holder in
-            if run.hasTurn { holder = 0 }
+        update { line in
+            if run.hasTurn { line.effects.holder = 0 }
             run.hasTurn = false
             // Another block has taken over.
             guard lane.block == run.block else { return }
             lane.state.isLate = false
-            lane.commands.putBatchBack()
+            lane.putBatchBack()
             line.place(lane)
         }
         return true
@@ -197,15 +205,15 @@ extension TurnQueue {
 
     /// Looks at the line: the block goes on if its lane is the front and nobody is to be told, or frees the turn.
     private func giveBackOrGoOn(_ lane: Lane, _ run: inout BlockRun) {
-        update { line, holder in
-            let hasMore = lane.commands.putBatchBack()
+        update { line in
+            let hasMore = lane.putBatchBack()
             line.place(lane)
             if run.hasChanged { line.wakeWatchers() }
             run.hasChanged = false
             let mayGoOn = hasMore && !run.isToTell && run.count < HandoffPolicy.batch && line.suspensions == 0
             if mayGoOn, line.front === lane { begin(lane, &run, &line) }
             if run.current != nil { return }
-            holder = 0
+            line.effects.holder = 0
             run.hasTurn = false
         }
         if !run.hasTurn { letGo(lane, &run) }

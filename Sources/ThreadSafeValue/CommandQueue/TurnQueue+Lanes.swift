@@ -15,34 +15,30 @@ extension TurnQueue {
         _ work: @escaping PendingCommand.Work
     ) -> Result<AcceptedCommand, QueueSafeValueError> {
         let command = PendingCommand(priority, work)
-        let (accepted, isStarted, next) = withLine { line -> (Lane?, Bool, Waiter?) in
-            guard line.limit == .max || pendingCount(line) < line.limit else { return (nil, false, nil) }
+        let lane = update { line -> Lane? in
+            guard line.limit == .max || pendingCount(line) < line.limit else { return nil }
             line.acceptedCount += 1
             let lane = line.lanes.lane(for: target, of: self)
             command.arrive(line.nextArrival())
             lane.commands.append(command)
-            // Mostly the turn word says already what it has to.
-            if lane.isInLine, priority <= lane.state.priority { return (lane, false, nil) }
-            let isStarted = !lane.isInLine && !lane.hasBlock
+            line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
+            if line.effects.changesNothing { return lane }
             if lane.isInLine || !lane.state.isLate && !isBelowMainThread(lane, line) {
                 // If it was not in line, it is new, or its block is about to look for more.
                 if !lane.isInLine { lane.state.isSent = true }
                 line.place(lane)
             }
             watch(&line)
-            if isStarted { startBlock(lane) }
-            return (lane, isStarted, publish(&line, nil))
+            if !lane.hasBlock, lane.state.isSent || lane.state.isLate { startBlock(lane, &line) }
+            return lane
         }
-        next?.wake()
-        guard let accepted else { return .failure(.commandQueueFull) }
-        if isStarted { accepted.wake() }
-        return .success(AcceptedCommand(command: command, lane: accepted))
+        return lane.map { .success(AcceptedCommand(command: command, lane: $0)) } ?? .failure(.commandQueueFull)
     }
 
     /// How many commands have not begun: threads and tasks in line, and those of target queues.
     func pendingCount(_ line: borrowing Line, _ priority: CommandPriority? = nil) -> Int {
         guard let priority else { return line.callerCount + line.acceptedCount - Int(startedCount.load()) }
-        return line.lanes.all.reduce(line.callers(priority).count) { $0 + $1.commands.count(priority) }
+        return line.lanes.all.reduce(line.callers(priority).count) { $0 + $1.waiting(priority).count }
     }
 
     /// Cancels all commands that wait in line.
@@ -50,19 +46,18 @@ extension TurnQueue {
     /// - Parameter priority: Of which priority; `nil` for all.
     /// - Returns: How many.
     func cancelAll(_ priority: CommandPriority?) -> Int {
-        let (callers, woken, commands) = update { line, holder in
+        let (callerCount, commands) = update { line in
             let callers = line.callers(priority).filter { !$0.hasTurn }
-            let woken = callers.filter { line.refuse($0, .cancelled) }
-            let commands = line.lanes.all.map { ($0, $0.commands.endAll(priority, as: .cancelled)) }
+            for waiter in callers { line.refuse(waiter, .cancelled) }
+            let commands = line.lanes.all.map { ($0, $0.endAll(priority, as: .cancelled)) }
             for (lane, ended) in commands where !ended.isEmpty {
                 line.acceptedCount -= ended.count
-                placeAfterCancelling(lane, &line, &holder)
+                placeAfterCancelling(lane, &line)
             }
-            return (callers, woken, commands)
+            return (callers.count, commands)
         }
-        for waiter in woken { waiter.wake() }
         for (lane, ended) in commands { lane.cancel(ended) }
-        return commands.reduce(callers.count) { $0 + $1.1.count }
+        return commands.reduce(callerCount) { $0 + $1.1.count }
     }
 
     /// Takes one command out, unless it has begun.
@@ -70,23 +65,23 @@ extension TurnQueue {
     /// - Returns: Whether this call did.
     func cancel(_ command: PendingCommand, of lane: Lane) -> Bool {
         guard command.move(.waiting, to: .cancelled) else { return false }
-        update { line, holder in
+        update { line in
             line.acceptedCount -= 1
             lane.commands.noteCancelled()
-            placeAfterCancelling(lane, &line, &holder)
+            placeAfterCancelling(lane, &line)
         }
         lane.cancel([command])
         return true
     }
 
     /// Some of the lane's commands were cancelled, perhaps its first or its last one. Under the lock.
-    private func placeAfterCancelling(_ lane: Lane, _ line: inout Line, _ holder: inout UInt64?) {
+    private func placeAfterCancelling(_ lane: Lane, _ line: inout Line) {
         // A block with a batch keeps the place of that.
-        guard lane.isInLine, lane.commands.batch.isEmpty else { return }
+        guard lane.isInLine, lane.batch.isEmpty else { return }
         line.place(lane)
         if lane.isInLine { return }
         // It was handed the turn for nothing.
-        if lane.hasTurn { holder = 0 }
+        if lane.hasTurn { line.effects.holder = 0 }
         lane.hasTurn = false
         line.lanes.removeIfIdle(lane)
     }

@@ -20,65 +20,50 @@ extension TurnQueue {
     }
 
     private func lookForLate() {
-        let lane = update { line, holder -> Lane? in
+        update { line in
             line.timerRuns = false
-            if line.isOver || line.suspensions > 0 { return nil }
+            if line.isOver || line.suspensions > 0 { return }
             let time = now()
-            for waiter in line.waiters.elements {
-                let (sentTime, patience) = (waiter.state.sentTime, waiter.state.patience)
-                if sentTime != 0, time >= sentTime + patience { makeLate(waiter, &line, &holder) }
+            for waiter in line.waiters.elements where waiter.state.sentTime != 0 {
+                if time >= waiter.state.sentTime + waiter.state.patience { makeLate(waiter, &line) }
             }
-            defer { watch(&line) }
-            return line.front?.lane.flatMap { replaceBlock(of: $0, &line, &holder) ? $0 : nil }
+            if let lane = line.front?.lane { replaceBlock(of: lane, &line) }
+            watch(&line)
         }
-        lane?.wake()
     }
 
     /// It has no place until it comes, and not the turn that it was handed. Under the lock.
-    private func makeLate(_ waiter: Waiter, _ line: inout Line, _ holder: inout UInt64?) {
-        if waiter.hasTurn { holder = 0 }
+    private func makeLate(_ waiter: Waiter, _ line: inout Line) {
+        if waiter.hasTurn { line.effects.holder = 0 }
         waiter.hasTurn = false
         (waiter.state.isOwed, waiter.state.isLate) = (false, true)
         line.remove(waiter)
     }
 
-    /// Rule 6: the block of the front has told one and the same caller since the last look, so another one does the
+    /// Rule 6: if the block of the front has told one and the same caller since the last look, another one does the
     /// rest. Under the lock.
-    ///
-    /// - Returns: Whether it is to be woken.
-    private func replaceBlock(of lane: Lane, _ line: inout Line, _ holder: inout UInt64?) -> Bool {
-        guard lane.hasBlock, lane.state.sentTime == 0 else { return false }
+    private func replaceBlock(of lane: Lane, _ line: inout Line) {
         let tells = lane.tells.load()
         defer { lane.tellsAtLook = tells }
+        guard lane.hasBlock, lane.state.sentTime == 0, tells & 1 == 1, tells == lane.tellsAtLook else { return }
         // With the turn, as the block takes that without the lock.
-        guard tells & 1 == 1, tells == lane.tellsAtLook, takeTurn(line, for: lane, as: lane.identity) else {
-            return false
-        }
-        holder = 0
-        lane.commands.putBatchBack()
+        guard takeTurn(line, for: lane, as: lane.identity) else { return }
+        line.effects.holder = 0
+        lane.putBatchBack()
         line.place(lane)
         lane.state.isSent = true
-        startBlock(lane)
-        return true
+        startBlock(lane, &line)
     }
 
     /// Lanes that cannot come while the calling thread waits do not stand before it. Under the lock.
-    ///
-    /// - Returns: A lane that is to be woken.
-    func passLanesBelow(
-        _ thread: ThreadWaiter,
-        isOnMainQueue: Bool,
-        _ line: inout Line,
-        _ holder: inout UInt64?
-    ) -> Lane? {
-        for lane in thread.blocks where lane.turns === self { makeLate(lane, &line, &holder) }
-        guard isOnMainQueue else { return nil }
-        line.mainThreadWaits = true
-        guard let lane = line.lanes.lane(ofQueue: DispatchQueue.main.identity), lane.isInLine else { return nil }
-        makeLate(lane, &line, &holder)
-        if lane.hasBlock { return nil }
-        startBlock(lane)
-        return lane
+    func passLanesBelow(_ thread: ThreadWaiter, isOnMainQueue: Bool, _ line: inout Line) {
+        for lane in thread.blocks where lane.turns === self { makeLate(lane, &line) }
+        line.mainThreadWaits = line.mainThreadWaits || isOnMainQueue
+        guard isOnMainQueue, let lane = line.lanes.lane(ofQueue: DispatchQueue.main.identity), lane.isInLine else {
+            return
+        }
+        makeLate(lane, &line)
+        if !lane.hasBlock { startBlock(lane, &line) }
     }
 
     /// Whether the main queue does not start, as the main thread waits. Under the lock.

@@ -71,32 +71,31 @@ extension TurnQueue {
         return unsafe body(&line)
     }
 
-    /// Changes the line under its lock, publishes it in the turn word, and then sends for what is next.
+    /// Changes the line under its lock, publishes it in the turn word, and then wakes what is next.
     ///
-    /// - Parameter change: Says what has the turn from now on, if that changes; 0 frees it.
+    /// - Parameter change: Notes in `effects` what has the turn from now on, and what else is to be woken.
     /// - Returns: What `change` returned.
     @inline(__always)
-    func update<Answer>(_ change: (_ line: inout Line, _ holder: inout UInt64?) -> Answer) -> Answer {
-        let (answer, next) = withLine { line in
-            var holder: UInt64?
-            let answer = change(&line, &holder)
-            return (answer, line.isOver ? nil : publish(&line, holder))
+    func update<Answer>(_ change: (inout Line) -> Answer) -> Answer {
+        let (answer, effects) = withLine { line in
+            let answer = change(&line)
+            if !line.isOver, !line.effects.changesNothing { publish(&line) }
+            defer { line.effects = Line.Effects() }
+            return (answer, line.effects)
         }
-        next?.wake()
+        effects.perform()
         return answer
     }
 
     /// Rule 3 and rule 4, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the turn.
     ///
     /// Invariant (true summary): without the lock, the word says what the line is.
-    ///
-    /// - Returns: What is to be woken.
-    func publish(_ line: inout Line, _ newHolder: UInt64?) -> Waiter? {
+    private func publish(_ line: inout Line) {
         line.judgeFront()
         let front = line.front
         while true {
             let seen = turn
-            var holder = newHolder ?? seen.holder
+            var holder = line.effects.holder ?? seen.holder
             let isFree = holder == 0 && line.suspensions == 0
             let isHanded = isFree && front?.state.isOwed == true
             if isHanded, let front {
@@ -106,7 +105,7 @@ extension TurnQueue {
             }
             let next = line.word(holder: holder)
             if next == seen || word.exchange(seen.bits, for: next.bits) {
-                guard isFree, let front, isHanded || !front.state.isSent else { return nil }
+                guard isFree, let front, isHanded || !front.state.isSent else { return }
                 return send(for: front, &line, withTurn: isHanded)
             }
             if isHanded, let front { line.insert(front) }
@@ -114,30 +113,28 @@ extension TurnQueue {
     }
 
     /// Sends for the front, once, while the turn is free or its own.
-    private func send(for front: Waiter, _ line: inout Line, withTurn isHanded: Bool) -> Waiter? {
-        let rests = !front.state.isLooking && !front.state.isSent
-        front.state.isSent = true
-        if rests, let lane = front.lane {
-            startBlock(lane)
-        } else if rests, front.isLane {
-            front.state.sentTime = now()
+    private func send(for front: Waiter, _ line: inout Line, withTurn isHanded: Bool) {
+        if !front.state.isLooking, !front.state.isSent {
+            front.state.sentTime = front.isLane ? now() : 0
+            if let lane = front.lane { startBlock(lane, &line) } else { line.effects.wake(front) }
+            watch(&line)
         }
-        if rests, front.isLane { watch(&line) }
+        front.state.isSent = true
         if isHanded {
             front.state.isOwed = false
             // Last, as its thread may go on from here.
             front.hasTurn = true
         }
-        return rests ? front : nil
     }
 
-    /// A new block of the lane is about to be dispatched, and keeps the value.
+    /// A new block of the lane is dispatched, and keeps the value.
     ///
     /// Under the lock, while the value is there: something waits and is not suspended, and what keeps the value then
-    /// needs the lock to go. The caller wakes the lane.
-    func startBlock(_ lane: Lane) {
+    /// needs the lock to go.
+    func startBlock(_ lane: Lane, _ line: inout Line) {
         lane.startBlock()
         _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
+        line.effects.wake(lane)
     }
 }
 
@@ -186,12 +183,16 @@ extension TurnQueue {
 
     /// Takes a free turn for a waiter that is the front. Under the lock.
     func takeTurn(_ line: borrowing Line, for waiter: Waiter, as holder: UInt64) -> Bool {
-        while line.front === waiter {
+        line.front === waiter && changeHolder(to: holder) { $0.isFree && !$0.isSuspended }
+    }
+
+    /// Changes the holder in one exchange, if the turn word is as it has to be.
+    func changeHolder(to holder: UInt64, if condition: (TurnWord) -> Bool) -> Bool {
+        while true {
             let seen = turn
-            if !seen.isFree || seen.isSuspended { return false }
-            if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
+            if !condition(seen) { return false }
+            if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
-        return false
     }
 
     /// Gives back the turn of the caller.
@@ -210,8 +211,8 @@ extension TurnQueue {
         while true {
             let seen = turn
             if seen.looks || seen.isObserved && isChange {
-                update { line, holder in
-                    holder = 0
+                update { line in
+                    line.effects.holder = 0
                     if isChange { line.wakeWatchers() }
                 }
                 return delivery
@@ -228,12 +229,8 @@ extension TurnQueue {
 
     /// Records the value for listeners that begin with it, if the turn is free. If not, freeing it does.
     func tellListenersThatBegin() {
-        while true {
-            let seen = turn
-            guard seen.isFree, seen.isObserved else { return }
-            if word.exchangeAcquiring(seen.bits, for: seen.held(by: TurnWord.currentThread).bits) {
-                return giveTurnBack(afterChange: false)
-            }
+        if changeHolder(to: TurnWord.currentThread, if: { $0.isFree && $0.isObserved }) {
+            giveTurnBack(afterChange: false)
         }
     }
 
@@ -244,14 +241,14 @@ extension TurnQueue {
 
     /// Lets commands wait, once the running one is complete (rule 7).
     func suspend() {
-        update { line, _ in line.suspensions += 1 }
+        update { $0.suspensions += 1 }
     }
 
     /// Takes back one `suspend()`.
     ///
     /// - Returns: Whether there was one.
     func resume() -> Bool {
-        update { line, _ in
+        update { line in
             guard line.suspensions > 0 else { return false }
             line.suspensions -= 1
             watch(&line)

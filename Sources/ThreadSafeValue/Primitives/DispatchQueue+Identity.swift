@@ -32,3 +32,14 @@ extension DispatchQueue {
     }()
     #endif
 }
+
+extension DispatchQueue {
+    private static let mainKey = {
+        let key = DispatchSpecificKey<Bool>()
+        main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    /// Whether the calling thread keeps the main queue from running.
+    static var isMain: Bool { getSpecific(key: mainKey) == true }
+}

@@ -30,7 +30,7 @@ struct StartingWithCurrentValueTests {
     }
 
     @Test func `While a command has the turn, nobody waits for it but the loop`() async throws {
-        let value = QueueSafeValue(value: 1, pendingCommandLimit: 1, policy: .unbounded)
+        let value = QueueSafeValue(value: 1, pendingCommandLimit: 1)
         let blocker = Blocker(value)
         value.async(performIn: DispatchQueue(label: "change")).highestPriority.set { $0 += 1 }
         var iterator = value.changes(startingWithCurrentValue: true, buffering: .unbounded).makeAsyncIterator()

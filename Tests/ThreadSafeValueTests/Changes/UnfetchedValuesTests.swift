@@ -51,7 +51,6 @@ struct UnfetchedValuesTests {
 
     enum Command: CaseIterable, Sendable {
         case withCompletion
-        case submittedBody
     }
 
     /// Its `deinit` waits for a value that the caller of the command gives back when it is told.
@@ -70,14 +69,6 @@ struct UnfetchedValuesTests {
             switch command {
             case .withCompletion:
                 value.async(performIn: .global()).lowestPriority.set(newValue: Element()) { _ in blocker.end() }
-            case .submittedBody:
-                let submitted = value.async.lowestPriority.submit { (element: inout Element) async in
-                    element = Element()
-                }
-                OwnThreads.run {
-                    _ = await submitted.value
-                    blocker.end()
-                }
             }
             DispatchQueue.global().async {
                 given.wait.lowestPriority.set { $0 += 1 }

@@ -62,7 +62,7 @@ struct CommandHandleTests {
             note($0)
         }
         isRunning.wait()
-        #expect(handle.state == .started)
+        #expect(handle.state == .running)
         #expect(!handle.cancel())
         goOn.signal()
         finished.wait()
@@ -74,7 +74,7 @@ struct CommandHandleTests {
         let count = 4
         let states = try inTime {
             let value = QueueSafeValue(value: 0)
-            let (handles, states) = (Protected([CommandHandle]()), Protected([[CommandHandle.State]]()))
+            let (handles, states) = (Protected([CommandHandle<Void>]()), Protected([[CommandHandle<Void>.State]]()))
             let blocker = Blocker(value)
             for _ in 0..<count {
                 let handle = value.async(performIn: queue).lowestPriority.set { _ in
@@ -89,7 +89,8 @@ struct CommandHandleTests {
             return states.wrappedValue
         }
         let expected = (1...count).map { started in
-            (0..<count).map { index -> CommandHandle.State in index < started ? .started : .waiting }
+            (0..<count).map { index -> CommandHandle<Void>.State in index < started - 1 ? .finished : index == started - 1 ? .running : .waiting
+            }
         }
         #expect(states == expected)
     }
@@ -111,12 +112,12 @@ struct CommandHandleTests {
         value.async(performIn: queue).lowestPriority.get { note($0) }
         finished.wait()
         #expect(results.wrappedValue == [.success(5)])
-        #expect(others.map(\.state) == Array(repeating: .started, count: 5) + Array(repeating: .cancelled, count: 5))
+        #expect(others.map(\.state) == Array(repeating: .finished, count: 5) + Array(repeating: .cancelled, count: 5))
     }
 
     @Test func `A handle does not keep the value alive, and works after it is gone`() {
         weak var object: Marker?
-        var handle: HandleOfCommand?
+        var handle: CommandHandle<Void>?
         do {
             let value = QueueSafeValue(value: Marker())
             object = (try? value.wait.highestPriority.get().get())
@@ -126,7 +127,7 @@ struct CommandHandleTests {
         }
         queue.sync {}
         #expect(object == nil)
-        #expect(handle?.state == .started)
+        #expect(handle?.state == .finished)
         #expect(handle?.cancel() == false)
     }
 
@@ -203,11 +204,11 @@ private final class Marker: Sendable {}
 ///
 /// `@unchecked Sendable`: given to one thread, and used by nobody else from then on.
 private final class Handles: @unchecked Sendable {
-    private var list: [HandleOfCommand]
+    private var list: [CommandHandle<Void>]
 
-    init(_ list: [HandleOfCommand]) {
+    init(_ list: [CommandHandle<Void>]) {
         self.list = list
     }
 
-    func takeLast() -> HandleOfCommand? { list.popLast() }
+    func takeLast() -> CommandHandle<Void>? { list.popLast() }
 }

@@ -95,7 +95,7 @@ struct DeinitTests {
     @Test("What a command captured goes away when its queue may have another block")
     func captured() throws {
         let isGone = try inTime(seconds: 60) {
-            let value = QueueSafeValue(value: 0, policy: .unbounded)
+            let value = QueueSafeValue(value: 0)
             let commands = value.async(performIn: DispatchQueue(label: "concurrent", attributes: .concurrent))
             let gone = Door()
             do {

@@ -2,6 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
 import Testing
 import ThreadSafeValue
 
@@ -32,7 +33,7 @@ struct EndedTaskTests {
         await #expect(processExitsWith: .success) { [withAll] in
             let value = QueueSafeValue(value: 0)
             value.suspend()
-            let command = value.async.lowestPriority.submit { $0 += 1 }
+            let command = value.async(performIn: .utility).lowestPriority.set { $0 += 1 }
             try await EscalatedTask.checkInClosure {
                 if withAll { value.cancelAllPendingCommands() } else { command.cancel() }
             } whileTask: {
@@ -48,7 +49,7 @@ struct EndedTaskTests {
             giveUp(afterSeconds: 60)
             let value = QueueSafeValue(value: UInt8(0))
             await value.async.lowestPriority.set { number async in
-                let command = value.async.lowestPriority.submit { $0 += 1 }
+                let command = value.async(performIn: .utility).lowestPriority.set { $0 += 1 }
                 let other = EscalatedTask {
                     guard case .failure(.reentrantCommand) = await command.value else {
                         fatalError("The command was not ended.")
@@ -75,7 +76,7 @@ struct EndedTaskTests {
         await #expect(processExitsWith: .success) {
             let value = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
             value.wrappedValue!.suspend()
-            let command = value.wrappedValue!.async.lowestPriority.submit { $0 += 1 }
+            let command = value.wrappedValue!.async(performIn: .utility).lowestPriority.set { $0 += 1 }
             try await EscalatedTask.checkInClosure {
                 value.wrappedValue = nil
             } whileTask: {

@@ -207,7 +207,7 @@ struct KeptForUseTests {
     private func expectNothingKept(_ use: @escaping @Sendable (CommandOwner) throws -> Void) throws {
         let tally = Counted.Tally()
         try inTime {
-            let handles: [HandleOfCommand?]
+            let handles: [CommandHandle<Void>?]
             do {
                 let owner = CommandOwner(tally)
                 try use(owner)
@@ -235,7 +235,7 @@ private enum Kept {
 final class CommandOwner: Sendable {
     let value: QueueSafeValue<Counted>
     let queue = DispatchQueue(label: "owner")
-    let handle = Protected<HandleOfCommand?>(nil)
+    let handle = Protected<CommandHandle<Void>?>(nil)
     private let counted: Counted
 
     init(_ tally: Counted.Tally) {

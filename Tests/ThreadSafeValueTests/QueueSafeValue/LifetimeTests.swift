@@ -16,7 +16,7 @@ struct LifetimeTests {
     func acceptedAsync() throws {
         let log = Log<String>()
         try inTime {
-            var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0, policy: .unbounded)
+            var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "target")
             let kept = value!.async(performIn: queue).highestPriority
             let blocker = Blocker(value!)

@@ -32,7 +32,7 @@ struct LinearizabilityTests {
             let begin = now()
             for _ in 0..<Self.histories {
                 let program = RandomProgram(seed: given ?? random.next())
-                let history = try crew.run(program, with: LibrarySubject(program.policy))
+                let history = try crew.run(program, with: LibrarySubject())
                 tally.add(history)
                 try #require(
                     LinearizabilityChecker.order(of: history) != nil,

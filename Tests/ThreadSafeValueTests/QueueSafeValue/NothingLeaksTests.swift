@@ -84,7 +84,7 @@ struct NothingLeaksTests {
         try inTime {
             do {
                 // A timer for 600 s is set: the queue is late, and a thread waits.
-                let value = QueueSafeValue(value: Counted(tally: tally), policy: .unbounded)
+                let value = QueueSafeValue(value: Counted(tally: tally))
                 let queue = DispatchQueue(label: "target")
                 queue.suspend()
                 value.async(performIn: queue).lowestPriority.get { _ in }

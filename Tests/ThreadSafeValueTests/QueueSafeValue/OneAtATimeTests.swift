@@ -16,7 +16,7 @@ struct OneAtATimeTests {
     func waitKeepsTurn() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, policy: .unbounded)
+            let value = QueueSafeValue(value: 0)
             let started = Door()
             let first = RunningThread {
                 value.wait.lowestPriority.set { _, done in
@@ -41,7 +41,7 @@ struct OneAtATimeTests {
     func asyncKeepsTurn() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, policy: .unbounded)
+            let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "target")
             let started = Door()
             value.async(performIn: queue).lowestPriority.set { _, done in
@@ -65,7 +65,7 @@ struct OneAtATimeTests {
     func doneBeforeReturn() throws {
         let log = Log<String>()
         try inTime {
-            let value = QueueSafeValue(value: 0, policy: .unbounded)
+            let value = QueueSafeValue(value: 0)
             let isDone = Door()
             let inLine = Door()
             let first = RunningThread {

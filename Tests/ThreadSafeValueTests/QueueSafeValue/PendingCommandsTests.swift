@@ -27,7 +27,7 @@ struct PendingCommandsTests {
                 let queues = ["first", ending == .letGo ? "first" : "second"].map { DispatchQueue(label: $0) }
                 let targets = ending == .letGo ? [queues[0], queues[0]] : queues
                 let told = ending == .cancelled ? [Door()] : [Door(), Door()]
-                var handles: [CommandHandle] = []
+                var handles: [CommandHandle<Void>] = []
                 for (number, door) in told.enumerated() {
                     let last =
                         number > 0
@@ -90,7 +90,7 @@ struct PendingCommandsTests {
 
     /// The lane of the queue stays, as not all of its commands leave it. It is waited for, however late it is.
     @Test func `A command that leaves is not counted for its priority any more`() throws {
-        let value = QueueSafeValue(value: 0, policy: .unbounded)
+        let value = QueueSafeValue(value: 0)
         value.suspend()
         let queue = DispatchQueue(label: "counted")
         let handles = (0..<3).map { _ in value.async(performIn: queue).lowestPriority.set { $0 += 1 } }

@@ -172,20 +172,6 @@ struct SeveralQueueSafeValuesTests {
         }
     }
 
-    @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
-    @Test func `The time-out may be a Duration`() {
-        let (left, right) = (QueueSafeValue(value: 1), QueueSafeValue(value: 2))
-        let timeout = Duration.milliseconds(1)
-        #expect(withLocked(left, right, timeout: timeout) { $0 + $1 } == .success(3))
-        #expect(withLocked(left, right, QueueSafeValue(value: 3), timeout: timeout) { $0 + $1 + $2 } == .success(6))
-        #expect(withLocked([left, right], priority: .high, timeout: timeout) { $0.reduce(0, +) } == .success(3))
-        let blocker = Blocker(right)
-        #expect(withLocked(left, right, timeout: timeout) { $0 + $1 } == .failure(.timedOut))
-        #expect(withLocked([left, right], timeout: timeout) { $0.reduce(0, +) } == .failure(.timedOut))
-        blocker.end()
-        #expect(left.wait.lowestPriority.get() == .success(1))
-    }
-
     @Test func `A list whose length is changed crashes with a message`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             giveUp(afterSeconds: 60)

@@ -63,7 +63,7 @@ struct SuspendedAndLetGoTests {
     func handles() throws {
         let (state, isCancelled) = try inTime {
             let told = Door()
-            let handle: CommandHandle
+            let handle: CommandHandle<Void>
             do {
                 let value = QueueSafeValue(value: 0)
                 value.suspend()

@@ -164,7 +164,7 @@ struct ThreadsTests {
         let places = try inTime { [key = Self.key] in
             let impostor = DispatchQueue(label: DispatchQueue.global(qos: .utility).label)
             impostor.setSpecific(key: key, value: 7)
-            let value = QueueSafeValue(value: 0, policy: .unbounded)
+            let value = QueueSafeValue(value: 0)
             let places = Log<Int?>()
             let group = DispatchGroup()
             let blocker = Blocker(value)

@@ -13,9 +13,7 @@ struct ToldIndependentlyTests {
     /// What the tasks wait for.
     enum Event: String, Codable, CaseIterable {
         case submittedCommandEnds
-        case submittedBodyEnds
         case submittedCommandIsCancelled
-        case submittedCommandTimesOut
         case allAreCancelled
         case allCommandsOfTasksAreCancelled
         case suspendedValueGoes
@@ -59,17 +57,11 @@ struct ToldIndependentlyTests {
         let handle: @Sendable () -> QueueSafeValue<Int> = { value.wrappedValue! }
         let submits = event.rawValue.hasPrefix("submitted") || event == .allAreCancelled || event == .suspendedValueGoes
         if submits || event == .allCommandsOfTasksAreCancelled { handle().suspend() }
-        let isLate = event == .submittedCommandTimesOut
-        let commands = handle().async(timeout: isLate ? .seconds(1) : .seconds(1_000)).lowestPriority
-        let command: SubmittedCommand<Void>? =
-            switch event {
-            case .submittedBodyEnds: commands.submit { (number: inout Int) async in number += 1 }
-            default: submits ? commands.submit { $0 += 1 } : nil
-            }
+        let commands = handle().async(performIn: .utility).lowestPriority
+        let command = submits ? commands.set { $0 += 1 } : nil
         return switch event {
-        case .submittedCommandEnds, .submittedBodyEnds: ({ _ = await command!.value }, { handle().resume() })
+        case .submittedCommandEnds: ({ _ = await command!.value }, { handle().resume() })
         case .submittedCommandIsCancelled: ({ _ = await command!.value }, { command!.cancel() })
-        case .submittedCommandTimesOut: ({ _ = await command!.value }, {})
         case .allAreCancelled: ({ _ = await command!.value }, { handle().cancelAllPendingCommands() })
         case .suspendedValueGoes: ({ _ = await command!.value }, { value.wrappedValue = nil })
         case .allCommandsOfTasksAreCancelled:

@@ -26,14 +26,3 @@ final class Blocker: Sendable {
         done.entries[0]()
     }
 }
-
-extension HandoffPolicy {
-    /// No bound passes during a test: order is pure order.
-    static var unbounded: HandoffPolicy {
-        var policy = HandoffPolicy()
-        policy.barging = 0
-        policy.keeping = 600_000_000_000
-        policy.keepingLimit = 600_000_000_000
-        return policy
-    }
-}

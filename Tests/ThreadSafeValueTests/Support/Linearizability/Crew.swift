@@ -43,7 +43,7 @@ extension Crew {
             }
             throw Hung(
                 description: "TEST_PROGRAM=\(program.seed) has operations without an answer:\n"
-                    + (["\(program.policy)"] + open).joined(separator: "\n")
+                    + open.joined(separator: "\n")
             )
         }
         return threads.flatMap { $0.compactMap { $0.record?.operation } }

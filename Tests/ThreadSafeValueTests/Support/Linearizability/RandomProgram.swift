@@ -52,13 +52,11 @@ struct RandomProgram: Sendable {
     static let queues = 3
 
     let seed: UInt64
-    let policy: HandoffPolicy
     let threads: [[Step]]
 
     init(seed: UInt64, operations: Int = 24) {
         var random = SeededRandom(seed: seed)
         self.seed = seed
-        policy = Self.policy(using: &random)
         let count = Int.random(in: 2...4, using: &random)
         threads = (0..<count).map { _ in Self.steps(operations / count, using: &random) }
     }
@@ -106,23 +104,5 @@ extension RandomProgram {
             isDoneElsewhere: .random(using: &random),
             duration: .random(in: 0..<1_500, using: &random)
         )
-    }
-
-    /// Mostly the bounds that users get; else such that rare paths become common.
-    private static func policy(using random: inout SeededRandom) -> HandoffPolicy {
-        var policy = HandoffPolicy()
-        switch Int.random(in: 0..<8, using: &random) {
-        case 0: policy.barging = 0
-        case 1: policy.keeping = 0
-        case 2: policy.batch = 1
-        case 3: policy.spins = 0
-        case 4:
-            policy.barging = 0
-            policy.keeping = 1_000
-            policy.batch = 2
-            policy.spins = 0
-        default: break
-        }
-        return policy
     }
 }

@@ -33,11 +33,7 @@ func work(nanoseconds: UInt64) {
 
 /// The library.
 struct LibrarySubject: Subject {
-    private let value: QueueSafeValue<Int>
-
-    init(_ policy: HandoffPolicy) {
-        value = QueueSafeValue(value: 0, policy: policy)
-    }
+    private let value = QueueSafeValue(value: 0)
 
     func suspend() { value.suspend() }
 
@@ -105,7 +101,7 @@ struct LibrarySubject: Subject {
         record.isAnswered(result, to: command)
     }
 
-    private func submit(_ async: AsyncCommands<Int>, _ command: Command, _ record: OperationRecord) -> HandleOfCommand {
+    private func submit(_ async: AsyncCommands<Int>, _ command: Command, _ record: OperationRecord) -> CommandHandle<Void> {
         let tell: @Sendable (Result<Int, QueueSafeValueError>) -> Void = { record.isAnswered($0, to: command) }
         switch command.form {
         case .get, .getInClosure, .map:
