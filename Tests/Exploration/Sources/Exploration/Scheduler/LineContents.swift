@@ -19,7 +19,7 @@ extension TurnQueue {
         }
         for lane in line.lanes.all {
             sum &+= lane.contents
-            for command in lane.commands.all {
+            for command in lane.commands.queued {
                 arrivals.append((command.priority.level, command.arrival, command.id))
             }
         }
@@ -44,14 +44,14 @@ extension Lane {
     fileprivate var contents: UInt64 {
         var sum = mix(id, mix(stateContents, UInt64(block)))
         sum = mix(sum, mix(tellsAtLook, bits(hasBlock) | UInt64(commands.cancelledCount) << 1))
-        for command in commands.batch { sum = mix(sum, command.id) }
+        for command in batch { sum = mix(sum, command.id) }
         return sum
     }
 }
 
 extension LaneCommands {
     /// Those that are not in the batch.
-    fileprivate var all: [PendingCommand] {
+    fileprivate var queued: [PendingCommand] {
         lists.flatMap { list in
             var commands: [PendingCommand] = []
             var link = unsafe list.head
