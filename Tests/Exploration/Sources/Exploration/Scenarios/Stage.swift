@@ -131,7 +131,7 @@ final class Stage: @unchecked Sendable {
         for index in world.monitor.notes.indices { world.monitor.notes[index].accepted = nil }
         (listeners, kept, left, handles) = ([], [], [], [:])
         if Cell.alive != 0 { world.fail("at the end \(Cell.alive) values are not let go") }
-        if parts.contains(where: { $0.object != nil }) { world.fail("at the end a command or a lane is not let go") }
+        for part in parts where part.object != nil { world.fail("at the end a \(type(of: part.object!)) is not let go") }
         if lines.contains(where: { $0.object != nil }) { world.fail("at the end a line is not let go") }
         Cell.alive = 0
     }
@@ -191,7 +191,7 @@ extension Stage {
             world.monitor.cancelEnds(hands[value].cancelAllPendingCommands())
         case .cancelTask(let number):
             let commands = Set(scenario.threads[number].flatMap(\.commands))
-            world.monitor.cancelBegins { commands.contains($0.index) && $0.isTask }
+            world.monitor.cancelBegins(isTask: true) { commands.contains($0.index) && $0.isTask }
             world.threads[number].task!.cancel()
         case .complete(let completion): completeNext(completion)
         }

@@ -22,6 +22,9 @@ final class Monitor {
         var ran = false
         /// A thread tries to cancel it, or has.
         var mayBeCancelled = false
+        var taskMayBeCancelled = false
+        /// An async closure had the turn while this waited for that.
+        var hasMetAsync = false
         var wasCancelled = false
         /// Its handle said that it waits, after its value was suspended, and that is suspended still.
         var isHeldBack = false
@@ -49,8 +52,10 @@ final class Monitor {
         var taken = Look()
         /// How many commands have begun since then.
         var begun = 0
-        /// When the holder of the turn looked at its word last.
+        /// When the holder of the turn looked at the word last.
         var latest = Look()
+        /// An async closure took it.
+        var hasAsyncClosure = false
     }
 
     var notes: [Note] = []
@@ -58,14 +63,17 @@ final class Monitor {
     /// The commands of queues that had no place in line, as their lanes were late, when the lock was free last.
     var late: UInt64 = 0
     var watched: [Watched] = []
+    /// How many commands the calls that cancel have counted, less those that were told, and how many of these were tasks
+    /// that were perhaps cancelled otherwise.
     private var cancelled = 0
+    private var cancelledTasks = 0
 }
 
 extension Monitor {
     func reset(for scenario: Scenario) {
         notes = scenario.commands.map { Note(command: $0) }
         watched.removeAll(keepingCapacity: true)
-        (inLine, late, cancelled) = (0, 0, 0)
+        (inLine, late, cancelled, cancelledTasks) = (0, 0, 0, 0)
     }
 
     /// Everything that later judgements depend on.
@@ -80,7 +88,8 @@ extension Monitor {
         for note in notes where note.phase != .fresh {
             sum = mix(sum, UInt64(note.command.index) << 8 | note.phase.rawValue << 4 | UInt64(note.completions))
             if note.phase == .ended { continue }
-            let flags: [Bool] = [note.mayBeCancelled, note.wasCancelled, note.doneWasDropped, note.isHeldBack, note.ran]
+            let flags: [Bool] = [note.mayBeCancelled, note.wasCancelled, note.doneWasDropped, note.isHeldBack, note.ran,
+                note.hasMetAsync]
             sum = mix(mix(sum, flags.reduce(1) { $0 << 1 | ($1 ? 1 : 0) }), note.ahead & inLine)
         }
         return sum
@@ -91,7 +100,8 @@ extension Monitor {
 
 extension Monitor {
     func looked(at value: Int) {
-        guard watched[value].storage != nil else { return }
+        let holder = unsafe TurnWord(bits: watched[value].word.pointee.bits).holder
+        guard watched[value].storage != nil, world.current.isKnown(as: holder) else { return }
         watched[value].latest = look(at: value)
     }
 
@@ -102,6 +112,10 @@ extension Monitor {
         if new == 1 << 4 { return }
         watched[value].taken = look(at: value)
         watched[value].begun = 0
+        watched[value].hasAsyncClosure = new & TurnWord.asyncBit != 0
+        for index in notes.indices where watched[value].hasAsyncClosure && notes[index].command.value == value {
+            notes[index].hasMetAsync = true
+        }
     }
 
     private func look(at value: Int) -> Look {
@@ -110,7 +124,7 @@ extension Monitor {
 
     func parks(_ thread: VirtualThread) {
         if thread.submitted != nil { world.fail("a submission waits") }
-        if thread.commands.isEmpty { world.fail("\(thread.name) waits outside of any command") }
+        if thread.commands.isEmpty, thread.queue != nil { world.fail("\(thread.name) waits outside of any command") }
         thread.rememberOnlyCommands()
     }
 
@@ -132,6 +146,7 @@ extension Monitor {
         if notes[index].phase != .fresh { world.fail("\(command) is issued twice") }
         notes[index].phase = .issued
         notes[index].ahead = inLine
+        notes[index].hasMetAsync = watched[command.value].hasAsyncClosure
         if command.isAsync { world.current.submitted = index } else { world.current.commands.append(index) }
     }
 
@@ -141,7 +156,7 @@ extension Monitor {
         notes[index].accepted = accepted
         guard notes[index].phase == .issued else { return }
         notes[index].phase = .inLine
-        inLine |= 1 << index
+        if !notes[index].mayBeCancelled { inLine |= 1 << index }
         // Its lane may be about to have its place again.
         if accepted.lane.state.isLate || !lockIsFree(of: command.value) { late |= 1 << index }
     }
@@ -168,9 +183,10 @@ extension Monitor {
         for index in notes.indices where notes[index].command.value == value { notes[index].isHeldBack = false }
     }
 
-    func cancelBegins(_ isMeant: (Command) -> Bool) {
+    func cancelBegins(isTask: Bool = false, _ isMeant: (Command) -> Bool) {
         for index in notes.indices where isMeant(notes[index].command) {
             notes[index].mayBeCancelled = true
+            if isTask { notes[index].taskMayBeCancelled = true }
             if notes[index].command.isAsync { inLine &= ~(1 << index) }
         }
     }
@@ -220,11 +236,11 @@ extension Monitor {
             case .fresh, .ended: []
             }
         if !expected.contains(outcome) { world.fail("\(command) ends with \(outcome), not \(expected)") }
-        if outcome == .circular, !isInCircle(command) { world.fail("\(command) is refused, but it is in no circle") }
+        if outcome == .circular, !isInCircle(command), world.current.task == nil || !note.hasMetAsync { world.fail("\(command) is refused, but it is in no circle") }
         if outcome == .cancelled {
             notes[command.index].wasCancelled = true
-            // A task that is cancelled is not counted.
-            if !command.isTask { cancelled -= 1 }
+            cancelled -= 1
+            if notes[command.index].taskMayBeCancelled { cancelledTasks += 1 }
         }
         notes[command.index].phase = .ended
         inLine &= ~(1 << command.index)
@@ -271,7 +287,9 @@ extension Monitor {
             if note.phase == .fresh, let parent = note.command.parent, !notes[parent].ran { continue }
             world.fail("at the end \(note.command) is \(note.phase), completed \(note.completions) times")
         }
-        if cancelled != 0 { world.fail("\(cancelled) more commands were cancelled than were told so") }
+        if cancelled > 0 || cancelled < -cancelledTasks {
+            world.fail("\(cancelled) more commands were cancelled than were told so")
+        }
     }
 }
 
