@@ -41,6 +41,12 @@ extension Scenario {
                 preemptions: 2,
                 threads: [[.async(0, .medium), .wait()], [.wait()]]
             ),
+            Scenario(
+                "own writes are seen behind a thread",
+                queues: [1],
+                preemptions: 2,
+                threads: [[.async(0), .wait()], [.wait()], [.wait()]]
+            ),
             Scenario("own writes are seen by a task", queues: [1], threads: [[.async(0), .task()]]),
             Scenario("two threads submit", queues: [1], threads: [[.async(0)], [.async(0)]]),
             Scenario("two queues", queues: [1, 1], preemptions: 2, threads: [[.async(0)], [.async(1)]]),
@@ -288,7 +294,7 @@ extension Scenario {
         [
             Scenario("a wait with a time-out", threads: [[.wait(timeout: 1_000)], [.wait()]]),
             Scenario("a wait that only looks", queues: [1], threads: [[.async(0), .wait(timeout: 0)], [.wait(timeout: 0)]]),
-            Scenario("waits with time-outs", threads: [[.wait(timeout: 1_000)], [.wait(.high, timeout: 1_000)], [.wait()]]),
+            Scenario("waits with time-outs", preemptions: 3, threads: [[.wait(timeout: 1_000)], [.wait(.high, timeout: 1_000)], [.wait()]]),
             Scenario("a task with a time-out", threads: [[.task(timeout: 1_000)], [.wait()]]),
             Scenario(
                 "a task with a time-out is cancelled",
@@ -488,7 +494,7 @@ extension Scenario {
                 preemptions: 3,
                 threads: [[.async(0), .async(0)], [.listenFromNow(0)]]
             ),
-            Scenario("a listener begins beside waits", threads: [[.wait()], [.wait()], [.listenFromNow(0)]]),
+            Scenario("a listener begins beside waits", preemptions: 3, threads: [[.wait()], [.wait()], [.listenFromNow(0)]]),
             Scenario("a listener comes and goes", threads: [[.wait(), .wait()], [.listen(0, true), .listen(0, false)]]),
             Scenario(
                 "a listener begins with a suspended value",

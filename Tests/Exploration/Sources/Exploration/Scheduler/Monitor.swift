@@ -256,10 +256,10 @@ extension Monitor {
             return outcomes
         }
         if world.isBounded, command.isTask { outcomes.append(.full) }
-        // A wait that ends is in no circle.
         if command.timeout < .max { outcomes.append(.timedOut) }
         if command.held.contains(command.value) { return outcomes + [.reentrant] }
-        return command.timeout < .max ? outcomes : outcomes + [.circular]
+        // A wait that ends is in no circle.
+        return command.timeout < .max && !note.hasMetAsync ? outcomes : outcomes + [.circular]
     }
 
     /// A command ends that has nothing to report to.
