@@ -495,6 +495,15 @@ extension Scenario {
                 threads: [[.async(0), .async(0)], [.listenFromNow(0)]]
             ),
             Scenario("a listener begins beside waits", preemptions: 3, threads: [[.wait()], [.wait()], [.listenFromNow(0)]]),
+            Scenario(
+                "a listener begins beside a manual wait",
+                threads: [[.wait(.lowest, .left)], [.complete(.calling)], [.listenFromNow(0)]]
+            ),
+            Scenario(
+                "a listener begins beside a condition",
+                preemptions: 3,
+                threads: [[.wait(.lowest, .when(1))], [.wait()], [.listenFromNow(0)]]
+            ),
             Scenario("a listener comes and goes", threads: [[.wait(), .wait()], [.listen(0, true), .listen(0, false)]]),
             Scenario(
                 "a listener begins with a suspended value",
