@@ -54,7 +54,7 @@ extension CommandQueueStorage {
     /// Those who listen to changes. Made when somebody does for the first time.
     var listeners: ChangeBroadcaster<Value> {
         word(2).object { [turns] in
-            ChangeBroadcaster { isObserved in turns.update { $0.isObserved = isObserved } }
+            ChangeBroadcaster { isObserved in turns.update { $0.isListenedTo = isObserved } }
         }
     }
 }
@@ -79,8 +79,11 @@ extension TurnQueue {
     /// The value goes away. Nothing uses it any more: refuses the commands that still wait, as it is suspended.
     fileprivate func end() {
         let refused = withLine { line in
-            line.isOver = true
-            return line.lanes.all.map { ($0, $0.endAll(nil, as: .refused)) }
+            let lanes = line.lanes.all
+            for lane in lanes { line.remove(lane) }
+            // Each lane keeps this.
+            (line.isOver, line.lanes) = (true, Lanes())
+            return lanes.map { ($0, $0.endAll(nil, as: .refused)) }
         }
         for (lane, commands) in refused where !commands.isEmpty {
             // There: what lets go of the value may have the turn of another one, which a closure that goes away waits for.

@@ -7,8 +7,8 @@ struct Line {
     /// What stands in line. Changed by `insert` and `remove` only.
     private(set) var waiters = IndexedHeap<Waiter>()
 
-    /// How many of them have to be started first, and how many are threads and tasks.
-    private(set) var laneCount = 0
+    /// How many of them have to be started first, of each priority, and how many are threads and tasks.
+    private var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.level) + 1)
     private(set) var callerCount = 0
 
     var lanes = Lanes()
@@ -25,7 +25,10 @@ struct Line {
     var suspensions = 0
 
     /// Somebody listens to changes.
-    var isObserved = false
+    var isListenedTo = false
+
+    /// A listener waits for the value as it is.
+    var hasBeginner = false
 
     /// The value has gone, and the turn word with it.
     var isOver = false
@@ -85,16 +88,14 @@ extension Line {
         waiters.elements.filter { $0.kind != .queue && (priority == nil || $0.state.priority == priority) }
     }
 
-    /// What the turn word says, given what has the turn.
-    func word(holder: UInt64) -> TurnWord {
-        TurnWord(
-            holder: holder,
-            front: front,
-            isCrowd: waiters.elements.count > 1,
-            isSuspended: suspensions > 0,
-            isObserved: isObserved || !watchers.isEmpty
-        )
+    /// Whether something of a priority, or of any, has to be started first.
+    func hasLanes(_ priority: CommandPriority? = nil) -> Bool {
+        guard let priority else { return laneCounts.contains { $0 > 0 } }
+        return laneCounts[Int(priority.level)] > 0
     }
+
+    /// Whether a change is told: to listeners, or to commands that wait for a condition.
+    var isObserved: Bool { isListenedTo || !watchers.isEmpty }
 
     /// A number that is greater than those of all that came before.
     mutating func nextArrival() -> UInt64 {
@@ -117,7 +118,7 @@ extension Line {
     }
 
     private mutating func count(_ waiter: Waiter, by number: Int) {
-        if waiter.isLane { laneCount += number }
+        if waiter.isLane { laneCounts[Int(waiter.state.priority.level)] += number }
         if waiter.kind != .queue { callerCount += number }
     }
 

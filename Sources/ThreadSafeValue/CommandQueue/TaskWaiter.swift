@@ -97,6 +97,7 @@ extension TurnQueue {
             return .circularWait
         }
         delivery?.perform()
+        if isWatching { tellBeginnerIfFree() }
         if let failure { return failure }
         let timer = deadline.isTime ? LibraryTimers.timer(at: deadline.time) { self.refuse(waiter, .timedOut) } : nil
         defer { timer?.cancel() }

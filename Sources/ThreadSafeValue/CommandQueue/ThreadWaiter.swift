@@ -105,6 +105,7 @@ extension TurnQueue {
             passLanesBelow(waiter, isOnMainQueue: isOnMainQueue, &line)
         }
         delivery?.perform()
+        if isWatching { tellBeginnerIfFree() }
         sleep(waiter, until: deadline)
         waiter.leaveGraph()
         if isOnMainQueue { withLine { $0.mainThreadWaits = false } }

@@ -19,7 +19,7 @@ extension TurnQueue {
         }
         thread.blocks.removeLast()
         // A listener may wait for a turn that this block was handed, and did not need.
-        tellListenersThatBegin()
+        tellBeginnerIfFree()
         // It was retained for this block.
         unsafe Unmanaged<AnyObject>.passUnretained(storage).release()
     }

@@ -103,7 +103,7 @@ extension TurnQueue {
                 // A lane stays in line: it can be late.
                 if !front.isLane { line.remove(front) }
             }
-            let next = line.word(holder: holder)
+            let next = TurnWord(holder: holder, of: line)
             if next == seen || word.exchange(seen.bits, for: next.bits) {
                 guard isFree, let front, isHanded || !front.state.isSent else { return }
                 return send(for: front, &line, withTurn: isHanded)
@@ -207,9 +207,18 @@ extension TurnQueue {
     ///
     /// - Returns: What tells listeners, when the caller has given all its turns back.
     func giveTurnBackToTell(afterChange isChange: Bool) -> Effect? {
-        let delivery = recordChange(isChange)
+        var delivery = recordChange(isChange)
         while true {
             let seen = turn
+            if seen.hasBeginner {
+                update { $0.hasBeginner = false }
+                let (first, second) = unsafe (delivery, owner.recordChange(false))
+                delivery = Effect {
+                    first?.perform()
+                    second?.perform()
+                }
+                continue
+            }
             if seen.looks || seen.isObserved && isChange {
                 update { line in
                     line.effects.holder = 0
@@ -227,9 +236,14 @@ extension TurnQueue {
         turn.isObserved ? unsafe owner.recordChange(isChange) : nil
     }
 
-    /// Records the value for listeners that begin with it, if the turn is free. If not, freeing it does.
-    func tellListenersThatBegin() {
-        if changeHolder(to: TurnWord.currentThread, if: { $0.isFree && $0.isObserved }) {
+    /// A listener has come that begins with the value as it is: tells it that, now or when the turn is given back.
+    func tellBeginner() {
+        update { $0.hasBeginner = true }
+        tellBeginnerIfFree()
+    }
+
+    func tellBeginnerIfFree() {
+        if changeHolder(to: TurnWord.currentThread, if: { $0.isFree && $0.hasBeginner }) {
             giveTurnBack(afterChange: false)
         }
     }

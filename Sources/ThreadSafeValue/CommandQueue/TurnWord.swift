@@ -8,7 +8,8 @@
 /// 63          suspended  nobody takes the turn, free or not
 /// 62          async      an async closure of a task has the turn
 /// 61          crowd      more than the front stands in line
-/// 60          lane       the front is a lane: a newcomer does not barge past its equal
+/// 60          lane       a lane of the priority of the front stands in line: an equal newcomer does not barge past it
+/// 58          beginner   a listener waits for the value as it is: a release tells it
 /// 57          observed   a change is told: to listeners, or to commands that wait for a condition
 /// 55 … 4      holder     a thread, a task, a lane that was handed the turn, `detached`; 0 when the turn is free
 /// 3           look       a release looks at the line: the front is not on its way, or is owed the turn
@@ -50,18 +51,21 @@ extension TurnWord {
     private static var crowdBit: UInt64 { 1 << 61 }
     private static var laneBit: UInt64 { 1 << 60 }
     private static var observedBit: UInt64 { 1 << 57 }
+    private static var beginnerBit: UInt64 { 1 << 58 }
     private static var lookBit: UInt64 { 1 << 3 }
     private static var frontMask: UInt64 { 0b111 }
     private static var holderMask: UInt64 { identityBits | asyncBit }
 
     /// The summary of a line, with a holder.
-    init(holder: UInt64, front: Waiter?, isCrowd: Bool, isSuspended: Bool, isObserved: Bool) {
-        bits = holder | (isSuspended ? Self.suspendedBit : 0) | (isObserved ? Self.observedBit : 0)
-        guard let front else { return }
+    init(holder: UInt64, of line: borrowing Line) {
+        bits =
+            holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
+            | (line.hasBeginner ? Self.beginnerBit : 0)
+        guard let front = line.front else { return }
         let looks = holder != 0 && holder != front.identity && (front.state.isOwed || !front.state.isSent)
         bits |=
-            front.state.priority.level | (looks ? Self.lookBit : 0) | (front.isLane ? Self.laneBit : 0)
-            | (isCrowd ? Self.crowdBit : 0)
+            front.state.priority.level | (looks ? Self.lookBit : 0) | (line.hasLanes(front.state.priority) ? Self.laneBit : 0)
+            | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
     }
 
     /// The same word with another holder.
@@ -78,6 +82,8 @@ extension TurnWord {
 
     var isObserved: Bool { bits & Self.observedBit != 0 }
 
+    var hasBeginner: Bool { bits & Self.beginnerBit != 0 }
+
     var isHeldByAsyncClosure: Bool { bits & Self.asyncBit != 0 }
 
     /// Whether a release has to look at the line.
@@ -93,7 +99,8 @@ extension TurnWord {
         return identity != 0 && (identity == thread || identity == task)
     }
 
-    /// Rule 1: a newcomer takes a free turn, past less urgent waiters, and past equal threads that are on their way.
+    /// Rule 1: a newcomer takes a free turn, past less urgent waiters, and past equal threads that are on their way, but past no
+    /// equal lane: so a thread sees what it has submitted.
     func mayBeTaken(by priority: CommandPriority) -> Bool {
         guard isFree, !isSuspended else { return false }
         let front = bits & Self.frontMask
@@ -102,7 +109,7 @@ extension TurnWord {
 
     /// Whether a thread that is the front might take the turn.
     func mayBeTaken(byFront priority: CommandPriority) -> Bool {
-        isFree && !isSuspended && bits & (Self.frontMask | Self.laneBit) == priority.level
+        isFree && !isSuspended && bits & Self.frontMask == priority.level
     }
 }
 

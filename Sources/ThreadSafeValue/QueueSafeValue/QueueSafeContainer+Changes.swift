@@ -34,7 +34,7 @@ extension QueueSafeContainer where Value: Sendable {
         return ValueChanges(of: listeners, buffering: buffering) { listener in
             guard let storage = reference.storage else { return listeners.remove(listener) }
             listeners.addToBegin(listener)
-            storage.turns.tellListenersThatBegin()
+            storage.turns.tellBeginner()
         }
     }
 }

@@ -74,7 +74,7 @@ struct CommandHandleTests {
         let count = 4
         let states = try inTime {
             let value = QueueSafeValue(value: 0)
-            let (handles, states) = (Protected([CommandHandle<Void>]()), Protected([[CommandHandle<Void>.State]]()))
+            let (handles, states) = (Protected([CommandHandle<Void>]()), Protected([[CommandState]]()))
             let blocker = Blocker(value)
             for _ in 0..<count {
                 let handle = value.async(performIn: queue).lowestPriority.set { _ in
@@ -89,7 +89,7 @@ struct CommandHandleTests {
             return states.wrappedValue
         }
         let expected = (1...count).map { started in
-            (0..<count).map { index -> CommandHandle<Void>.State in index < started - 1 ? .finished : index == started - 1 ? .running : .waiting
+            (0..<count).map { index -> CommandState in index < started - 1 ? .finished : index == started - 1 ? .running : .waiting
             }
         }
         #expect(states == expected)
