@@ -175,7 +175,7 @@ extension Stage {
         case .listen(let value, let isListenedTo): listeners[value].listen(isListenedTo)
         case .listenFromNow(let value):
             listeners[value].listen(true, fromCurrentValue: true)
-            hands[value].queue.storage.turns.tellListenersThatBegin()
+            hands[value].queue.storage.turns.tellBeginner()
         case .setQueueSuspended(let queue, let isSuspended): queues[queue].setSuspended(isSuspended)
         case .join(let number):
             let other = world.threads[number]

@@ -78,7 +78,7 @@ extension Monitor {
         for (value, watched) in watched.enumerated() where watched.lock.holder == nil && watched.storage != nil {
             guard let turns = watched.turns else { continue }
             let turn = unsafe TurnWord(bits: watched.word.pointee.bits)
-            let summary = unsafe turns.line.word(holder: turn.holder)
+            let summary = unsafe TurnWord(holder: turn.holder, of: turns.line)
             // A listener that begins takes a turn that is suspended, and need not look when it frees that.
             let difference = turn.bits ^ summary.bits
             if difference != 0, !turn.isSuspended || difference != TurnWord.lookBit {
