@@ -201,6 +201,13 @@ extension Scenario {
                 threads: [[.async(0, tells: .closure), .async(0, tells: .closure), .async(0), .wait()]]
             ),
             Scenario(
+                "a report waits whose block was replaced",
+                queues: [2],
+                haste: 3,
+                preemptions: 3,
+                threads: [[.async(0, tells: .then(.wait())), .async(0)], [.wait()]]
+            ),
+            Scenario(
                 "a command submits another",
                 queues: [1],
                 threads: [[.async(0, .lowest, .then(.async(0)))]]
