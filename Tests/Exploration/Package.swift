@@ -2,8 +2,9 @@
 //
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
-// Runs the library's own sources, which `Subject` links to, on virtual threads that a scheduler switches. What they
-// stand on, the atomic word, the lock and the parts of Dispatch, is replaced by the doubles.
+// Runs the library's own sources on virtual threads that a scheduler switches. What they stand on, the atomic word, the
+// lock, tasks and the parts of Dispatch, is replaced by the doubles. `Plugins/Subject` says which sources, and what is
+// changed in them.
 
 import PackageDescription
 
@@ -12,16 +13,10 @@ let package = Package(
     platforms: [.macOS(.v10_15)],
     targets: [
         .target(name: "CFiber"),
+        .plugin(name: "Subject", capability: .buildTool()),
         .executableTarget(
             name: "Exploration",
             dependencies: ["CFiber"],
-            exclude: [
-                "Subject/Primitives/AtomicWord.swift", "Subject/Primitives/Submitter.swift",
-                "Subject/Primitives/ThreadLocal.swift", "Subject/Timers/TimerThreads.swift",
-                "Subject/CommandQueue/ThreadWaiter.swift", "Subject/CommandQueue/WaitingTask.swift",
-                "Subject/QueueSafeValue/QueueSafeContainer+Changes.swift",
-                "Subject/QueueSafeValue/QueueSafeContainer+Debugging.swift",
-            ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),
@@ -29,7 +24,8 @@ let package = Package(
                 // Accesses are tracked a thread, and a virtual thread is none. Nothing of the real Dispatch is used, so
                 // the imports of the subject draw warnings.
                 .unsafeFlags(["-enforce-exclusivity=unchecked", "-suppress-warnings"]),
-            ]
+            ],
+            plugins: ["Subject"]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -67,8 +67,8 @@ private func run(_ arguments: [String]) -> Bool {
     return true
 }
 
-// The global lock of the graph is made here, not in the middle of an execution.
-world.graph = GraphContents(WaitGraph.shared)
+// What is global is made here, not in the middle of an execution.
+_ = (WaitGraph.shared, DispatchQueue.main.identity)
 unsafe cfiber_on_crash { signal in
     print("FAILED  a crash with signal \(signal) in \(world.scenario): \(Explorer().text(world.chooser.choices))")
     fflush(nil)

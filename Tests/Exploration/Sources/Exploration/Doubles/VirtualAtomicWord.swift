@@ -13,21 +13,16 @@ struct AtomicWord {
         var bits: UInt64
         // What names the word in every execution alike; an address would not.
         var id: UInt64
-        /// What it is to a value, so that the monitor can look at it.
         var role = Role.other
     }
 
     enum Role {
-        /// The turn word.
-        case turn
-        /// A `BargingDeadline`, whose single nanoseconds count for nothing. Changed only under this lock.
-        case deadline(UnsafeMutablePointer<PlatformLock.Storage>)
-        /// Changed only under this lock.
-        case guarded(UnsafeMutablePointer<PlatformLock.Storage>)
-        /// How many commands a lane may begin without the lock.
-        case grant
-        /// Whether the block of a lane is a probe that has come and gone.
-        case probe
+        /// The turn word of a value.
+        case turn(Int)
+        /// Whether a waiter was handed the turn: changed only under the lock of the line.
+        case waiter
+        /// It keeps an object, which is made once.
+        case object
         case other
     }
 
@@ -40,6 +35,19 @@ struct AtomicWord {
     init(_ storage: UnsafeMutablePointer<Storage>) {
         unsafe self.storage = storage
     }
+
+    init(firstIn object: AnyObject) {
+        let address = unsafe Unmanaged.passUnretained(object).toOpaque() + 2 * MemoryLayout<UInt>.size
+        unsafe storage = address.assumingMemoryBound(to: Storage.self)
+    }
+
+    init(firstIn waiter: Waiter) {
+        self.init(firstIn: waiter as AnyObject)
+        unsafe storage.pointee.role = .waiter
+        world.current.uses(waiter)
+    }
+
+    var address: UInt { unsafe UInt(bitPattern: storage) }
 }
 
 // Not inlined: the optimizer may end the life of an object of the caller, and run its `deinit`, between the look and
@@ -48,9 +56,12 @@ extension AtomicWord {
     @usableFromInline
     @inline(never)
     func load() -> UInt64 {
+        switch unsafe storage.pointee.role {
+        case .object: return unsafe storage.pointee.bits
         // Nobody can change it meanwhile, so it makes no difference when it is read.
-        if unsafe storage.pointee.isUnderLockOfCaller { return unsafe storage.pointee.bits }
-        return step("load")
+        case .waiter where world.current.hasLock: return unsafe storage.pointee.bits
+        default: return step("load")
+        }
     }
 
     @usableFromInline
@@ -66,14 +77,10 @@ extension AtomicWord {
     func storeReleasing(_ bits: UInt64) { store(bits) }
 
     @usableFromInline
-    func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool {
-        exchange(expected, for: desired)
-    }
+    func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool { exchange(expected, for: desired) }
 
     @usableFromInline
-    func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
-        exchange(expected, for: desired)
-    }
+    func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool { exchange(expected, for: desired) }
 
     @usableFromInline
     @inline(never)
@@ -82,10 +89,38 @@ extension AtomicWord {
         if isExpected { change(to: desired) }
         return isExpected
     }
+
+    @inline(never)
+    func increment() {
+        unsafe change(to: step("increment") + 1)
+    }
+
+    private func step(_ name: StaticString, _ argument: UInt64 = 0) -> UInt64 {
+        world.pass(.run(name, argument))
+        let bits = unsafe storage.pointee.bits
+        unsafe world.current.observe(storage.pointee.facts(bits))
+        if case .turn(let value) = unsafe storage.pointee.role { world.monitor.looked(at: value) }
+        if world.isVerbose { world.log("     finds \(String(bits, radix: 16))") }
+        return bits
+    }
+
+    private func change(to bits: UInt64) {
+        let old = unsafe storage.pointee.bits
+        unsafe world.objectChanged(storage.pointee.id, from: storage.pointee.facts(old), to: storage.pointee.facts(bits))
+        unsafe storage.pointee.bits = bits
+        if case .turn(let value) = unsafe storage.pointee.role {
+            world.monitor.turnChanged(of: value, from: TurnWord(bits: old).holder, to: TurnWord(bits: bits).holder)
+        }
+    }
 }
 
-extension AtomicWord {
-    var address: UInt { unsafe UInt(bitPattern: storage) }
+extension AtomicWord.Storage {
+    /// The bits, with a lane named as in every execution.
+    fileprivate func facts(_ bits: UInt64) -> UInt64 {
+        let holder = bits & identityBits
+        guard case .turn = role, holder >> 36 != 0 else { return bits }
+        return mix(bits & ~identityBits, unsafe UnsafePointer<Self>(bitPattern: UInt(holder))!.pointee.id)
+    }
 }
 
 // A word may keep an object. It is made once, and what it is made from does not change, so it makes no difference when.
@@ -95,70 +130,33 @@ extension AtomicWord {
         if let object: Object = object() { return object }
         let made = make()
         unsafe storage.pointee.bits = UInt64(UInt(bitPattern: Unmanaged.passRetained(made).toOpaque()))
+        unsafe storage.pointee.role = .object
         return made
     }
 
     @inline(never)
     func object<Object: AnyObject>() -> Object? {
-        unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeUnretainedValue() }
+        let bits = unsafe storage.pointee.bits
+        return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeUnretainedValue()
     }
 
     @inline(never)
     func takeObject<Object: AnyObject>() -> Object? {
-        unsafe pointer.map { unsafe Unmanaged.fromOpaque($0).takeRetainedValue() }
-    }
-
-    private var pointer: UnsafeRawPointer? {
-        unsafe UnsafeRawPointer(bitPattern: UInt(storage.pointee.bits))
-    }
-}
-
-extension AtomicWord {
-    /// Lets others run, then looks at the word.
-    private func step(_ name: StaticString, _ argument: UInt64 = 0) -> UInt64 {
-        world.pass(.run(name, argument))
         let bits = unsafe storage.pointee.bits
-        unsafe world.current.observe(storage.pointee.facts(bits))
-        switch unsafe storage.pointee.role {
-        // A command may begin after it.
-        case .turn, .grant: world.monitor.looked(world.current)
-        case .probe: world.monitor.looksForLateLanes(world.current)
-        case .deadline, .guarded, .other: break
-        }
-        if world.isVerbose { world.log("     finds \(String(bits, radix: 16))") }
-        return bits
+        return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeRetainedValue()
     }
 
-    private func change(to bits: UInt64) {
-        let old = unsafe storage.pointee.facts(storage.pointee.bits)
-        unsafe world.objectChanged(storage.pointee.id, from: old, to: storage.pointee.facts(bits))
-        unsafe storage.pointee.bits = bits
-    }
-}
-
-extension AtomicWord.Storage {
-    fileprivate var isUnderLockOfCaller: Bool {
-        switch role {
-        case .deadline(let lock), .guarded(let lock): unsafe lock.pointee.holder == world.current.index
-        case .turn, .grant, .probe, .other: false
-        }
-    }
-
-    /// All of its bits that count.
-    fileprivate func facts(_ bits: UInt64) -> UInt64 {
-        if case .deadline = role { mix(bits & 0b111, World.rounded(bits >> 3)) } else { bits }
+    @usableFromInline
+    static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
+        unsafe .fromOpaque(UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped)
     }
 }
 
 /// The identity of the virtual thread.
 @usableFromInline
-func currentThreadIdentity() -> UInt64 {
-    world.current.identity
-}
+func currentThreadIdentity() -> UInt64 { world.current.identity }
 
 @usableFromInline
 func pauseSpinning() {}
-
-func yieldProcessor() {}
 
 func processorCount() -> Int { 2 }

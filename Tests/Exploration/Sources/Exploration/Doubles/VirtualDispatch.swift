@@ -17,33 +17,33 @@ public final class DispatchSemaphore: @unchecked Sendable {
 
     func wait() {
         world.monitor.parks(world.current)
-        world.pass(.wait(self))
+        world.pass(.wait(self, until: nil))
         change(by: -1)
     }
 
-    /// The same with an end, which may come at any moment.
+    /// The same with an end.
     func wait(timeout: DispatchTime) -> DispatchTimeoutResult {
         guard timeout.uptimeNanoseconds < .max else {
             wait()
             return .success
         }
         world.monitor.parks(world.current)
-        world.pass(.waitFor(self))
+        world.current.observe(timeout.uptimeNanoseconds)
+        world.pass(.wait(self, until: timeout.uptimeNanoseconds))
         let isSignalled = count > 0
         world.current.observe(isSignalled ? 1 : 0)
         if isSignalled {
             change(by: -1)
         } else {
-            world.advanceClock(to: timeout.uptimeNanoseconds)
-            world.monitor.isOutOfTime(world.current)
+            world.comes(timeout.uptimeNanoseconds, world.monitor.hasTimeout(world.current))
         }
         return isSignalled ? .success : .timedOut
     }
 
     @discardableResult
     func signal() -> Int {
+        if count > 0 { world.fail("a thread is woken twice") }
         change(by: 1)
-        world.current.observe(2)
         return 0
     }
 
@@ -51,109 +51,88 @@ public final class DispatchSemaphore: @unchecked Sendable {
         world.objectChanged(id, from: UInt64(count), to: UInt64(count + difference))
         count += difference
     }
-
-    deinit {
-        world.objectChanged(id, from: UInt64(count), to: 0)
-    }
 }
 
-/// A time: the virtual clock stands still, but for the jumps that a scenario allows and those that make a timer due.
+/// A time of the virtual clock.
 public struct DispatchTime {
     let uptimeNanoseconds: UInt64
 
     static var distantFuture: DispatchTime { DispatchTime(uptimeNanoseconds: .max) }
 
-    static func now() -> DispatchTime {
-        DispatchTime(uptimeNanoseconds: world.readClock())
-    }
+    static func now() -> DispatchTime { DispatchTime(uptimeNanoseconds: world.readClock()) }
 }
 
 /// A target queue: its workers are virtual threads that start its blocks whenever the scheduler likes.
 public final class DispatchQueue: @unchecked Sendable {
     // The first member: the library tells queues apart by it.
-    private let id: UInt64
-    /// What names the queue.
-    public let label: String
+    let id: UInt64
+    let label: String
     let width: Int
     private var execution = -1
-    private var blocks: [Block] = []
-    private var timers: [(deadline: UInt64, block: Block)] = []
-    private(set) var isSuspended = false
-
-    struct Block {
-        let tag: UInt64
-        let run: () -> Void
-    }
-
-    /// A serial queue, or a concurrent one of two workers.
-    convenience init(label: String, qos: DispatchQoS = .default, attributes: Attributes = .serial) {
-        self.init(label: label, width: attributes == .serial ? 1 : 2)
-    }
-
-    enum Attributes {
-        case serial
-        case concurrent
-    }
+    private var blocks: [(tag: UInt64, run: () -> Void)] = []
+    private var timers: [VirtualTimer] = []
+    private var isSuspended = false
 
     /// A queue that runs up to `width` blocks at once.
-    init(label: String, width: Int) {
+    init(label: String, width: Int = 1) {
         self.label = label
         self.width = width
         id = label.utf8.reduce(1) { mix($0, UInt64($1)) }
     }
 
-    /// A serial queue.
-    public static var main: DispatchQueue {
-        world.queue("com.apple.main-thread", width: 1)
-    }
+    static var main: DispatchQueue { world.queue("main", width: 1) }
 
-    /// A queue of two workers.
-    public static func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue {
-        world.queue("com.apple.root.\(qos)", width: 2)
-    }
+    static func global(qos: DispatchQoS.QoSClass = .default) -> DispatchQueue { world.queue("\(qos)", width: 2) }
+
+    static var timers: DispatchQueue { world.queue("timers", width: 1) }
 }
 
 extension DispatchQueue {
     /// Adds a block, which a worker starts when the scheduler likes.
-    public func async(execute block: @escaping () -> Void) {
-        dispatch(identity, block)
+    func async(execute block: @escaping () -> Void) {
+        dispatch(world.current.observed, block)
     }
 
-    /// The same for the block of a lane of this identity, if one is to be dispatched.
-    func dispatch(_ lane: UInt, _ block: @escaping () -> Void) {
+    /// The same for the block of a lane, which the lane names.
+    func async(of lane: Lane, execute block: @escaping () -> Void) {
+        dispatch(mix(lane.id, UInt64(lane.block)), block)
+    }
+
+    private func dispatch(_ tag: UInt64, _ block: @escaping () -> Void) {
         world.pass(.run("async", id))
-        append(world.current.owes(lane), block)
-    }
-
-    /// Adds a block, in the step of the caller.
-    func append(_ tag: UInt64, _ block: @escaping () -> Void) {
         enter()
-        change { blocks.append(Block(tag: tag, run: block)) }
+        change { blocks.append((tag, block)) }
     }
 
-    func asyncAfter(deadline: DispatchTime, tag: UInt64, execute block: @escaping () -> Void) {
-        world.pass(.run("asyncAfter", id))
+    func set(_ timer: VirtualTimer) {
+        world.pass(.run("set a timer", id))
         enter()
-        change { timers.append((deadline.uptimeNanoseconds, Block(tag: tag, run: block))) }
-        world.timersChanged(by: 1)
+        change { timers.append(timer) }
     }
 
-    func suspend() {
-        world.pass(.run("suspend", id))
+    func remove(_ timer: VirtualTimer) {
+        world.pass(.run("cancel a timer", id))
+        change { timers.removeAll { $0 === timer } }
+    }
+
+    func setSuspended(_ isSuspended: Bool) {
+        world.pass(.run("suspend or resume", id))
         enter()
-        change { isSuspended = true }
+        change { self.isSuspended = isSuspended }
     }
 
-    func resume() {
-        world.pass(.run("resume", id))
-        enter()
-        change { isSuspended = false }
+    /// Whether a worker could start a block.
+    var hasWork: Bool {
+        if isSuspended || isMain && world.isMainThreadBusy { return false }
+        return !blocks.isEmpty || timers.contains { world.mayCome($0.time, $0.isUsers) }
     }
 
-    /// Whether a worker could start a block. A timer may be due at any moment.
-    var hasWork: Bool { !isSuspended && !(blocks.isEmpty && timers.isEmpty) }
+    /// When the next timer fires.
+    var nextTime: UInt64? { isSuspended ? nil : timers.map(\.time).min() }
 
     var isEmpty: Bool { blocks.isEmpty && timers.isEmpty }
+
+    var isMain: Bool { label == "main" }
 
     /// What each worker does, once it may start its first block.
     func work() {
@@ -167,29 +146,21 @@ extension DispatchQueue {
     // A function of its own, so that the block goes away before the worker waits.
     @inline(never)
     private func runBlock() {
-        let block = takeBlock()
+        let block = change {
+            if !blocks.isEmpty { return blocks.removeFirst() }
+            let timer = timers.remove(at: timers.indices.min { timers[$0].time < timers[$1].time }!)
+            world.comes(timer.time, timer.isUsers)
+            return (timer.tag, timer.fire)
+        }
         world.current.begins(block.tag)
         block.run()
-    }
-
-    private func takeBlock() -> Block {
-        change {
-            if !blocks.isEmpty { return blocks.removeFirst() }
-            let next = timers.indices.min { timers[$0].deadline < timers[$1].deadline }!
-            let (deadline, block) = timers.remove(at: next)
-            world.timersChanged(by: -1)
-            world.advanceClock(to: deadline)
-            return block
-        }
     }
 
     /// The first use in an execution: nothing is in the queue, and its workers are there.
     func enter() {
         guard execution != world.execution else { return }
         execution = world.execution
-        blocks = []
-        timers = []
-        isSuspended = false
+        (blocks, timers, isSuspended) = ([], [], false)
         for number in 0..<width { world.addWorker("\(label)/\(number)", of: self) }
     }
 
@@ -203,25 +174,45 @@ extension DispatchQueue {
     private var contents: UInt64 {
         var hash: UInt64 = isSuspended ? 1 : 0
         for block in blocks { hash = mix(hash, block.tag) }
-        for (deadline, block) in timers { hash = mix(mix(hash, deadline), block.tag) }
+        for timer in timers { hash = mix(mix(hash, timer.time), timer.tag) }
         return hash
     }
 }
 
-/// The double of the timers of all command queues: they fire on one worker, whenever the scheduler likes.
-struct TimerThreads {
-    static let timeouts = TimerThreads()
-    static let turns = TimerThreads()
+extension DispatchQueue {
+    func setSpecific(key: DispatchSpecificKey<Bool>, value: Bool) {}
 
-    @discardableResult
-    func set(_ time: UInt64, for target: any TimerTarget) -> Timer {
-        // It is about the value whose line asked for it.
-        let tag = UInt64(world.current.lastValue)
-        world.queue("timers", width: 1).asyncAfter(deadline: DispatchTime(uptimeNanoseconds: time), tag: tag) {
-            target.timerFired()
-        }
-        return Timer(time, target)
+    /// The one thing that is specific: whether this is the main queue.
+    static func getSpecific(key: DispatchSpecificKey<Bool>) -> Bool? {
+        world.current.isMain || world.current.queue?.isMain == true
+    }
+}
+
+/// The double of the library's timers: they fire on one worker. See `World.mayCome` for when.
+enum LibraryTimers {
+    static func call(after nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
+        DispatchQueue.timers.set(VirtualTimer(world.clock + nanoseconds, isUsers: false, body))
     }
 
-    func remove(_ timer: Timer) { world.fail("no scenario has awaited commands") }
+    static func timer(at time: UInt64, _ body: @escaping @Sendable () -> Void) -> VirtualTimer {
+        let timer = VirtualTimer(time, isUsers: true, body)
+        DispatchQueue.timers.set(timer)
+        return timer
+    }
+}
+
+final class VirtualTimer {
+    let time: UInt64
+    /// Whether it is a time-out of the library's user.
+    let isUsers: Bool
+    let tag: UInt64
+    let fire: () -> Void
+
+    init(_ time: UInt64, isUsers: Bool, _ fire: @escaping () -> Void) {
+        (self.time, self.isUsers, self.fire) = (time, isUsers, fire)
+        // It is about the line that the thread has, or about the command that it waits with.
+        tag = isUsers ? mix(1, world.monitor.progress(world.current)) : UInt64(world.current.lockedValue)
+    }
+
+    func cancel() { DispatchQueue.timers.remove(self) }
 }

@@ -3,1023 +3,529 @@
 //
 
 extension Scenario {
-    // A little more than the bounds, so that the single nanoseconds which keep commands apart do not count.
-    private static var barging: UInt64 { HandoffPolicy().barging + 1_000 }
-    private static var keeping: UInt64 { HandoffPolicy().keeping + 1_000 }
+    /// Rule 5: a little more than that, so that what is on its way is late.
+    private static var late: UInt64 { HandoffPolicy.late + 1_000 }
+    private static var fair: UInt64 { HandoffPolicy.fair + 1_000 }
 
     /// The scenarios that are explored exhaustively.
-    static var all: [Scenario] {
-        waits + asyncs + mixtures + manuals + lives + bounds + ownOrder + late + mistakes + endings + suspensions
-            + listening + grants + tasks
-    }
+    static let all =
+        turns + lines + lates + batches + suspensions + cancellations + timeouts + manuals + lives + mistakes + conditions
+        + listeners + places
 
-    /// Commands of one queue that report.
-    private static func tells(_ count: Int) -> [Action] {
-        Array(repeating: .async(.lowest, 0, .set, .closure), count: count)
-    }
-
-    // Async closures, whose tasks take the turn when their executors let them go on.
-    private static var tasks: [Scenario] {
+    // Rules 1 to 4: to take a turn, to wait for it, to release it, to be owed it.
+    private static var turns: [Scenario] {
         [
-            Scenario("a task and a wait", queues: [1], threads: [[.task(.lowest, 0)], [.wait(.lowest)]]),
+            Scenario("two waits", threads: [[.wait()], [.wait()]]),
+            Scenario("three waits", preemptions: 3, threads: [[.wait()], [.wait()], [.wait()]]),
+            Scenario("waits of three priorities", threads: [[.wait(.lowest)], [.wait(.medium)], [.wait(.highest)]]),
+            Scenario("waits that come again", threads: [[.wait(), .wait()], [.wait(), .wait()]]),
+            Scenario("waits that look twice", looks: 2, threads: [[.wait()], [.wait()]]),
             Scenario(
-                "a task whose executor is late, and waits",
-                queues: [1],
-                jumps: [keeping],
+                "an equal barges, and the front is owed the turn",
+                jumps: [fair],
                 preemptions: 2,
-                threads: [[.task(.lowest, 0), .wait(.lowest)], [.wait(.highest)]]
+                threads: [[.wait(), .wait()], [.wait()], [.wait()]]
+            ),
+            Scenario("two tasks", threads: [[.task()], [.task()]]),
+            Scenario("a task and a wait", threads: [[.task()], [.wait(), .wait()]]),
+            Scenario("tasks of two priorities and a wait", threads: [[.task(.lowest)], [.task(.high)], [.wait(.high)]]),
+            Scenario("an async closure and a task", threads: [[.task(isAsync: true)], [.task(.highest)]]),
+            Scenario("a command and a wait", queues: [1], threads: [[.async(0)], [.wait()]]),
+            Scenario("a command and a task", queues: [1], threads: [[.async(0)], [.task()]]),
+            Scenario("a command, and a wait that is more urgent", queues: [1], threads: [[.async(0)], [.wait(.highest)]]),
+            Scenario("a command that is more urgent, and a wait", queues: [1], threads: [[.async(0, .high)], [.wait()]]),
+            Scenario("own writes are seen", queues: [1], threads: [[.async(0), .wait()]]),
+            Scenario(
+                "own writes are seen beside others",
+                queues: [1],
+                preemptions: 2,
+                threads: [[.async(0, .medium), .wait()], [.wait()]]
             ),
             Scenario(
-                "two tasks of one executor, and a wait",
+                "own writes are seen behind a thread",
                 queues: [1],
-                jumps: [keeping],
                 preemptions: 2,
-                threads: [[.task(.lowest, 0), .task(.highest, 0)], [.wait(.lowest)]]
+                threads: [[.async(0), .wait()], [.wait()], [.wait()]]
+            ),
+            Scenario("own writes are seen by a task", queues: [1], threads: [[.async(0), .task()]]),
+            Scenario("two threads submit", queues: [1], threads: [[.async(0)], [.async(0)]]),
+            Scenario("two queues", queues: [1, 1], preemptions: 2, threads: [[.async(0)], [.async(1)]]),
+        ]
+    }
+
+    // Order: the most urgent first, then the first that came.
+    private static var lines: [Scenario] {
+        [
+            Scenario(
+                "one queue, three priorities",
+                queues: [1],
+                threads: [[.async(0, .lowest), .async(0, .highest), .async(0, .medium)]]
             ),
             Scenario(
-                "two tasks of two executors, and a command",
+                "two queues and a wait between them",
                 queues: [1, 1],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [[.task(.lowest, 0), .async(.lowest, 1)], [.task(.lowest, 1)]]
+                preemptions: 2,
+                threads: [[.async(0, .lowest), .async(1, .highest)], [.wait(.medium)]]
             ),
             Scenario(
-                "a task that is cancelled",
+                "a wait between commands of one queue",
                 queues: [1],
                 preemptions: 3,
-                threads: [[.task(.lowest, 0), .cancel(0)], [.wait(.lowest)]]
+                threads: [[.async(0), .async(0)], [.wait()]]
             ),
             Scenario(
-                "a task that is cancelled while it is late",
-                queues: [1, 1],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [[.task(.lowest, 0), .async(.lowest, 1), .cancel(0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a task and a suspension",
-                queues: [1],
-                preemptions: 2,
-                threads: [[.task(.lowest, 0), .suspend(0), .resume(0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a task that executors hold up, and waits",
-                queues: [1],
-                time: 2 * HandoffPolicy().keeping,
-                preemptions: 3,
-                threads: [
-                    [.suspendQueue(0), .task(.highest, 0), .task(.highest, 0), .wait(.lowest), .resumeQueue(0)]
-                ]
-            ),
-            Scenario(
-                "a submitted task and a wait",
-                queues: [1],
-                preemptions: 3,
-                threads: [[.startedTask(.lowest, 0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "submitted tasks and commands, and something urgent",
-                queues: [1],
-                preemptions: 1,
-                threads: [
-                    [.startedTask(.lowest, 0), .async(.lowest, 0), .startedTask(.lowest, 0)], [.async(.highest, 0)],
-                ]
-            ),
-            Scenario(
-                "a submitted task that is late, and waits",
-                queues: [2],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [[.startedTask(.lowest, 0), .wait(.lowest)], [.wait(.highest)]]
-            ),
-            Scenario(
-                "a submitted task that is cancelled",
-                queues: [1],
-                preemptions: 2,
-                threads: [[.startedTask(.lowest, 0), .async(.lowest, 0), .cancel(0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a submitted task of a value that is let go, suspended or not",
-                queues: [1],
-                preemptions: 2,
-                threads: [[.startedTask(.lowest, 0), .suspend(0), .release(0)]]
+                "two values at once, and each alone",
+                threads: [[.both(.lowest)], [.wait(on: 0), .wait(on: 1)]]
             ),
         ]
     }
 
-    // A block that begins commands without the lock of the line, while something else changes that.
-    private static var grants: [Scenario] {
+    // Rule 5: what is late loses its place until it comes.
+    private static var lates: [Scenario] {
         [
             Scenario(
-                "a thread that is more urgent than what was granted",
+                "a queue is late",
                 queues: [1],
-                batch: 4,
-                preemptions: 2,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.wait(.highest)]]
+                haste: 2,
+                preemptions: 3,
+                threads: [[.async(0), .wait()]]
             ),
             Scenario(
-                "granted commands that tell, and a newcomer",
+                "a queue stands still",
                 queues: [1],
-                batch: 4,
-                preemptions: 2,
-                threads: [tells(3), [.wait(.lowest)]]
+                threads: [[.setQueueSuspended(0, true), .async(0), .wait(), .setQueueSuspended(0, false)]]
             ),
             Scenario(
-                "granted commands that tell, and one that is more urgent",
+                "a queue stands still and was handed the turn",
                 queues: [1],
-                batch: 4,
-                preemptions: 2,
-                threads: [tells(3), [.async(.highest, 0)]]
-            ),
-            Scenario(
-                "granted commands that tell, and a queue that stands still then",
-                queues: [1],
-                jumps: [keeping],
-                batch: 4,
-                preemptions: 2,
-                threads: [
-                    [
-                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure), .async(.lowest, 0),
-                        .wait(.lowest),
-                    ]
-                ]
-            ),
-            Scenario(
-                "a block that was given up comes back beside one with a grant",
-                queues: [2],
-                jumps: [keeping],
-                batch: 4,
-                preemptions: 2,
-                threads: [tells(3) + [.async(.lowest, 0)]]
-            ),
-            Scenario(
-                "granted commands whose report waits",
-                queues: [2],
-                batch: 4,
-                preemptions: 2,
-                threads: [
-                    [
-                        .async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.lowest, 0, .set, .closure),
-                        .async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure),
-                    ]
-                ]
-            ),
-            Scenario(
-                "a granted command that is left",
-                queues: [1],
-                batch: 4,
                 preemptions: 3,
                 threads: [
-                    [.async(.lowest, 0), .async(.lowest, 0, .left), .async(.lowest, 0)], [.complete(.calling)],
+                    [.wait(.lowest, .then(.async(0))), .setQueueSuspended(0, true), .wait(.highest),
+                     .setQueueSuspended(0, false)],
                 ]
             ),
             Scenario(
-                "the last granted command is left",
-                queues: [1],
-                batch: 4,
-                preemptions: 3,
-                threads: [
-                    [.async(.lowest, 0), .async(.lowest, 0, .left, .closure), .release(0)], [.complete(.calling)],
-                ]
-            ),
-            Scenario(
-                "granted commands of a value that is suspended and let go",
-                queues: [1],
-                batch: 4,
-                preemptions: 3,
-                threads: [
-                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0), .async(.lowest, 0, .set, .closure)],
-                    [.suspend(0), .release(0)],
-                ]
-            ),
-            Scenario(
-                "a granted command submits another",
-                queues: [1],
-                batch: 4,
-                preemptions: 3,
-                threads: [
-                    [
-                        .async(.lowest, 0), .async(.lowest, 0, .then(.async(.highest, 0))), .async(.lowest, 0),
-                    ]
-                ]
-            ),
-            Scenario(
-                "granted commands, and another queue",
+                "two queues stand still, and one comes back",
                 queues: [1, 1],
-                batch: 4,
-                preemptions: 2,
+                preemptions: 1,
                 threads: [
-                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0), .async(.lowest, 0)],
-                    [.async(.lowest, 1), .cancel(3)],
+                    [.setQueueSuspended(0, true), .setQueueSuspended(1, true), .async(0), .async(1), .wait(),
+                     .setQueueSuspended(0, false), .wait(), .setQueueSuspended(1, false)],
                 ]
+            ),
+            Scenario(
+                "a late queue gets more commands",
+                queues: [1],
+                haste: 1,
+                preemptions: 2,
+                threads: [[.async(0), .async(0, .high), .wait(), .async(0)]]
+            ),
+            Scenario(
+                "a task is late",
+                haste: 2,
+                preemptions: 2,
+                threads: [[.task()], [.wait(), .wait(.medium)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a queue and a task are late",
+                queues: [1],
+                haste: 2,
+                preemptions: 1,
+                threads: [[.task()], [.async(0), .wait()]]
+            ),
+            Scenario(
+                "a wait in the report of a command",
+                queues: [1],
+                preemptions: 2,
+                threads: [[.async(0, tells: .then(.wait())), .async(0)]]
+            ),
+            Scenario(
+                "a wait below a block that was handed the turn",
+                queues: [1],
+                preemptions: 2,
+                threads: [[.async(0, tells: .then(.wait())), .async(0, .high)], [.wait()]]
+            ),
+            Scenario(
+                "the main thread waits",
+                queues: [0],
+                main: 0,
+                threads: [[.async(0), .wait()]]
+            ),
+            Scenario(
+                "the main thread waits, and others submit to its queue",
+                queues: [0],
+                main: 0,
+                preemptions: 2,
+                threads: [[.wait()], [.async(0), .wait()]]
             ),
         ]
     }
 
-    private static var endings: [Scenario] {
+    // Rule 6: batches, and blocks that are replaced.
+    private static var batches: [Scenario] {
         [
-            Scenario("a time-out", threads: [[.waitBriefly(.lowest)], [.wait(.lowest), .wait(.lowest)]]),
+            Scenario("a batch of three", queues: [1], threads: [[.async(0), .async(0), .async(0)]]),
             Scenario(
-                "two time-outs",
-                preemptions: 5,
-                threads: [[.waitBriefly(.lowest)], [.waitBriefly(.highest)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a time-out of the most urgent",
-                queues: [1],
-                preemptions: 4,
-                threads: [[.waitBriefly(.highest)], [.async(.lowest, 0), .async(.lowest, 0, .set, .closure)]]
-            ),
-            Scenario(
-                "a time-out during a manual command",
-                threads: [[.wait(.lowest, .left)], [.complete(.calling)], [.waitBriefly(.lowest, .manual(.calling))]]
-            ),
-            Scenario(
-                "a time-out of the one that may be passed",
-                jumps: [barging],
-                preemptions: 2,
-                threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.waitBriefly(.highest)]]
-            ),
-            Scenario(
-                "a cancelled command",
-                queues: [1],
-                threads: [[.async(.lowest, 0, .set, .closure)], [.cancel(0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "one of a run is cancelled",
+                "a batch and something that is more urgent",
                 queues: [1],
                 batch: 3,
                 preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.cancel(1), .cancel(2)]]
+                threads: [[.async(0), .async(0), .async(0)], [.wait(.highest)]]
             ),
             Scenario(
-                "one that tells is cancelled twice",
+                "a batch that tells",
                 queues: [1],
-                threads: [[.async(.lowest, 0), .async(.highest, 0, .get, .closure)], [.cancel(1)], [.cancel(1)]]
+                batch: 3,
+                threads: [[.async(0, tells: .closure), .async(0, tells: .closure)]]
             ),
             Scenario(
-                "a stale wake of a reused parker",
-                preemptions: 4,
-                threads: [[.waitBriefly(.lowest), .wait(.lowest)], [.wait(.lowest), .wait(.highest)]]
+                "a batch that tells, and a wait",
+                queues: [1],
+                batch: 3,
+                preemptions: 2,
+                threads: [[.async(0, tells: .closure), .async(0, tells: .closure)], [.wait()]]
             ),
             Scenario(
-                "a stale wake of a reused parker, in a manual command",
-                preemptions: 4,
-                threads: [[.waitBriefly(.lowest), .wait(.lowest, .left)], [.wait(.lowest)], [.complete(.calling)]]
+                "a block tells one caller for long",
+                queues: [2],
+                haste: 3,
+                preemptions: 2,
+                threads: [[.async(0, tells: .then(.await(1))), .async(0)]]
             ),
             Scenario(
-                "a stale wake of a reused parker, for another value",
+                "a block tells one caller for long, who comes back while others run",
+                queues: [2],
+                haste: 2,
+                batch: 3,
+                preemptions: 1,
+                threads: [[.async(0, tells: .closure), .async(0, tells: .closure), .async(0), .wait()]]
+            ),
+            Scenario(
+                "a report waits whose block was replaced",
+                queues: [2],
+                haste: 3,
                 preemptions: 3,
-                threads: [[.waitBriefly(.lowest), .wait(.lowest, on: 1)], [.wait(.lowest), .wait(.lowest, on: 1)]]
+                threads: [[.async(0, tells: .then(.wait())), .async(0)], [.wait()]]
             ),
             Scenario(
-                "cancelled while the value goes away",
+                "a command submits another",
                 queues: [1],
-                preemptions: 4,
-                threads: [[.async(.lowest, 0, .set, .closure), .release(0)], [.cancel(0)], [.wait(.highest)]]
+                threads: [[.async(0, .lowest, .then(.async(0)))]]
+            ),
+            Scenario(
+                "a report submits another",
+                queues: [1],
+                threads: [[.async(0, tells: .then(.async(0)))]]
             ),
         ]
     }
 
+    // Rule 7.
     private static var suspensions: [Scenario] {
         [
-            Scenario("a value held back", threads: [[.suspend(0), .resume(0)], [.wait(.lowest)], [.wait(.highest)]]),
+            Scenario("a suspension and waits", threads: [[.suspend(0), .resume(0), .wait()], [.wait()]]),
+            Scenario("two suspensions", threads: [[.suspend(0), .suspend(0), .resume(0), .resume(0)], [.wait()]]),
             Scenario(
-                "a value held back, and a queue",
+                "a suspension and a command",
                 queues: [1],
-                threads: [[.suspend(0), .resume(0)], [.async(.lowest, 0), .async(.highest, 0, .set, .closure)]]
+                threads: [[.async(0), .suspend(0), .resume(0)]]
             ),
             Scenario(
-                "a run held back",
+                "a suspension and a batch",
                 queues: [1],
-                batch: 3,
                 preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.suspend(0), .resume(0)]]
+                threads: [[.async(0), .async(0)], [.suspend(0), .resume(0)]]
             ),
             Scenario(
-                "a value held back twice",
-                threads: [[.suspend(0), .resume(0)], [.suspend(0), .resume(0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a value held back, and a manual command",
+                "a suspension of a block that was handed the turn",
                 queues: [1],
                 preemptions: 2,
-                threads: [
-                    [.suspend(0), .resume(0)], [.wait(.lowest, .left)], [.complete(.calling)], [.async(.lowest, 0)],
-                ]
+                threads: [[.async(0), .suspend(0), .resume(0)], [.wait(.highest)]]
             ),
+            Scenario("a suspension and a task", threads: [[.suspend(0), .resume(0)], [.task()], [.task(.high)]]),
             Scenario(
-                "a value held back while a wait is out of time",
-                preemptions: 4,
-                threads: [[.suspend(0), .resume(0)], [.waitBriefly(.highest), .wait(.lowest)], [.wait(.lowest)]]
-            ),
-        ]
-    }
-
-    private static var waits: [Scenario] {
-        [
-            Scenario("two waits", threads: [[.wait(.lowest)], [.wait(.highest)]]),
-            Scenario("two waits that look twice", spins: 1, threads: [[.wait(.lowest)], [.wait(.lowest)]]),
-            Scenario(
-                "three waits",
-                preemptions: 4,
-                threads: [[.wait(.lowest)], [.wait(.highest, .get)], [.wait(.lowest, .fail)]]
-            ),
-            Scenario("three equal waits", threads: [[.wait(.lowest)], [.wait(.lowest)], [.wait(.lowest)]]),
-            Scenario(
-                "two threads with two waits each",
-                threads: [[.wait(.lowest), .wait(.highest)], [.wait(.lowest), .wait(.lowest, .map)]]
-            ),
-        ]
-    }
-
-    private static var listening: [Scenario] {
-        [
-            Scenario(
-                "listening to waits",
-                listening: .waiting,
-                threads: [[.wait(.lowest), .release(0)], [.wait(.highest)]]
-            ),
-            Scenario(
-                "listening to waits, one of which reads",
-                listening: .waiting,
-                preemptions: 4,
-                threads: [[.wait(.lowest, .get)], [.wait(.lowest, .left), .release(0)], [.complete(.calling)]]
-            ),
-            Scenario(
-                "listening to a run",
+                "a suspension and a late queue",
                 queues: [1],
-                batch: 3,
-                listening: .waiting,
-                preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
-            ),
-            Scenario(
-                "listening to a wait and a run",
-                queues: [1],
-                listening: .waiting,
-                preemptions: 2,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0, .get), .release(0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "listening to a run that is held back",
-                queues: [1],
-                listening: .waiting,
-                preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .release(0)], [.suspend(0), .resume(0)]]
-            ),
-            Scenario(
-                "listening while a command is cancelled",
-                queues: [1],
-                listening: .waiting,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .cancel(1), .release(0)]]
-            ),
-            Scenario(
-                "listening while a wait is out of time",
-                listening: .waiting,
-                threads: [[.wait(.lowest), .release(0)], [.waitBriefly(.highest)]]
-            ),
-            Scenario(
-                "listening to a lane of two, and a newcomer",
-                queues: [1],
-                listening: .waiting,
-                preemptions: 2,
-                threads: [[.async(.highest, 0), .async(.highest, 0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "listening to a lane of two, and an equal newcomer",
-                queues: [1],
-                jumps: [barging],
-                listening: .waiting,
+                haste: 2,
                 preemptions: 1,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "listening to a lane of three, always behind",
-                queues: [1],
-                batch: 3,
-                listening: .behind,
-                preemptions: 4,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
-            ),
-            Scenario(
-                "a listener comes and goes",
-                queues: [1],
-                listening: .waiting,
-                preemptions: 2,
-                threads: [[.async(.lowest, 0), .wait(.lowest)], [.listen(0, true), .listen(0, false)]]
-            ),
-            Scenario(
-                "a listener comes while the value goes",
-                queues: [1],
-                listening: .waiting,
-                threads: [[.wait(.lowest), .release(0)], [.listen(0, true)]]
-            ),
-            Scenario(
-                "listening while a queue is late",
-                queues: [1, 1],
-                jumps: [keeping],
-                listening: .waiting,
-                preemptions: 2,
-                threads: [[.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1), .release(0), .resumeQueue(0)]]
+                threads: [[.async(0), .suspend(0), .resume(0)], [.wait()]]
             ),
         ]
     }
 
-    private static var asyncs: [Scenario] {
+    private static var cancellations: [Scenario] {
         [
-            Scenario("one async", queues: [1], threads: [[.async(.lowest, 0, .set, .closure)]]),
+            Scenario("a command is cancelled", queues: [1], threads: [[.async(0, tells: .closure), .cancel(0)]]),
             Scenario(
-                "two threads, one serial queue",
-                queues: [1],
-                threads: [[.async(.lowest, 0)], [.async(.highest, 0, .set, .closure)]]
-            ),
-            Scenario(
-                "two threads with two commands each, one serial queue",
+                "a command is cancelled beside a wait",
                 queues: [1],
                 preemptions: 3,
-                threads: [
-                    [.async(.lowest, 0), .async(.highest, 0)],
-                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .fail)],
-                ]
+                threads: [[.async(0), .cancel(0)], [.wait()]]
             ),
             Scenario(
-                "one concurrent queue",
-                queues: [2],
+                "one of two commands is cancelled",
+                queues: [1],
                 preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure)], [.async(.highest, 0, .get)]]
+                threads: [[.async(0, tells: .closure), .async(0)], [.cancel(0)]]
             ),
             Scenario(
-                "two queues",
-                queues: [1, 1],
-                threads: [[.async(.lowest, 0)], [.async(.highest, 1, .fail, .closure)]]
+                "a command is cancelled by two",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.async(0), .cancel(0)], [.cancel(0)]]
             ),
             Scenario(
-                "two queues, three commands",
-                queues: [1, 1],
+                "all are cancelled",
+                queues: [1],
                 preemptions: 2,
-                threads: [[.async(.lowest, 0), .async(.highest, 1)], [.async(.lowest, 1)]]
+                threads: [[.async(0), .async(0, .high)], [.cancelAll(0)], [.wait()]]
+            ),
+            Scenario("waiting threads are cancelled", threads: [[.wait()], [.wait()], [.cancelAll(0)]]),
+            Scenario("waiting tasks are cancelled", preemptions: 3, threads: [[.task()], [.task()], [.cancelAll(0)]]),
+            Scenario("a task is cancelled", threads: [[.task()], [.wait(), .cancelTask(0)]]),
+            Scenario("a task is cancelled by two ways", preemptions: 3, threads: [[.task()], [.wait(), .cancelTask(0)], [.cancelAll(0)]]),
+            Scenario(
+                "a task is cancelled while the value is suspended",
+                threads: [[.task()], [.suspend(0), .cancelTask(0), .resume(0)]]
             ),
             Scenario(
-                "a queue that looks for more",
+                "a handle answers",
                 queues: [1],
-                spins: 1,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0)]]
-            ),
-            Scenario(
-                "a queue that looks for more, and a wait",
-                queues: [1],
-                spins: 1,
                 preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
+                threads: [[.async(0), .cancel(0)], [.beTask, .awaitHandle(0)]]
             ),
         ]
     }
 
-    private static var mixtures: [Scenario] {
+    private static var timeouts: [Scenario] {
         [
+            Scenario("a wait with a time-out", threads: [[.wait(timeout: 1_000)], [.wait()]]),
+            Scenario("a wait that only looks", queues: [1], threads: [[.async(0), .wait(timeout: 0)], [.wait(timeout: 0)]]),
+            Scenario("waits with time-outs", preemptions: 3, threads: [[.wait(timeout: 1_000)], [.wait(.high, timeout: 1_000)], [.wait()]]),
+            Scenario("a task with a time-out", threads: [[.task(timeout: 1_000)], [.wait()]]),
             Scenario(
-                "a wait and an async",
-                queues: [1],
-                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure)]]
-            ),
-            Scenario("an urgent wait and an async", queues: [1], threads: [[.wait(.highest)], [.async(.lowest, 0)]]),
-            Scenario(
-                "two waits and an async",
-                queues: [1],
-                preemptions: 2,
-                threads: [[.wait(.lowest)], [.async(.highest, 0)], [.wait(.highest)]]
-            ),
-            Scenario(
-                "a wait and two asyncs",
-                queues: [1, 1],
-                preemptions: 2,
-                threads: [[.wait(.highest)], [.async(.lowest, 0)], [.async(.lowest, 1)]]
-            ),
-            Scenario(
-                "a run that something urgent interrupts",
-                queues: [1],
-                batch: 3,
+                "a task with a time-out is cancelled",
                 preemptions: 3,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.wait(.highest)]]
+                threads: [[.task(timeout: 1_000)], [.wait(), .cancelTask(0)]]
             ),
             Scenario(
-                "a run that a report interrupts",
+                "a wait with a time-out beside a command",
                 queues: [1],
                 preemptions: 3,
-                threads: [[.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a run that reaches its bound",
-                queues: [1],
-                batch: 1,
-                preemptions: 3,
-                threads: [[.async(.highest, 0), .async(.highest, 0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "an async inside a wait",
-                queues: [1],
-                threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "reports that wait, on a queue with room for two",
-                queues: [2],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [
-                    Array(repeating: .async(.lowest, 0, .set, .then(.wait(.lowest))), count: 2) + [.async(.lowest, 0)]
-                ]
-            ),
-            Scenario(
-                "a report that waits while others have the turn",
-                queues: [2],
-                preemptions: 2,
-                threads: [
-                    [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.lowest, 0)], [.wait(.highest)],
-                ]
-            ),
-            Scenario(
-                "a report that waits",
-                queues: [1],
-                threads: [[.async(.lowest, 0, .set, .then(.wait(.highest)))], [.wait(.lowest)]]
+                threads: [[.async(0), .wait(timeout: 1_000)]]
             ),
         ]
     }
 
     private static var manuals: [Scenario] {
         [
-            Scenario("a manual wait", threads: [[.wait(.lowest, .manual(.callingTwice))], [.wait(.highest)]]),
+            Scenario("a manual wait", threads: [[.wait(.lowest, .manual(.callingTwice))], [.wait()]]),
+            Scenario("a manual wait that drops its done", threads: [[.wait(.lowest, .manual(.dropping))], [.wait()]]),
+            Scenario("a manual wait that is completed elsewhere", threads: [[.wait(.lowest, .left)], [.complete(.calling)], [.wait()]]),
+            Scenario("a manual wait whose done is dropped elsewhere", threads: [[.wait(.lowest, .left)], [.complete(.dropping)]]),
             Scenario(
-                "a manual wait that is dropped",
-                threads: [[.wait(.lowest, .manual(.dropping))], [.wait(.highest)]]
+                "a manual command",
+                queues: [1],
+                threads: [[.async(0, .lowest, .manual(.calling), tells: .closure), .wait()]]
             ),
             Scenario(
-                "a manual wait that another thread completes",
-                threads: [[.wait(.lowest, .left)], [.complete(.callingTwice)], [.wait(.lowest)]]
+                "a manual command that drops its done",
+                queues: [1],
+                threads: [[.async(0, .lowest, .manual(.dropping), tells: .closure), .async(0)]]
             ),
             Scenario(
-                "a manual wait that another thread drops",
-                threads: [[.wait(.lowest, .left)], [.complete(.dropping)], [.wait(.highest)]]
-            ),
-            Scenario(
-                "a manual async",
+                "a manual command that is completed elsewhere",
                 queues: [1],
                 preemptions: 3,
-                threads: [[.async(.lowest, 0, .manual(.calling), .closure), .async(.highest, 0)], [.wait(.lowest)]]
+                threads: [[.async(0, .lowest, .left, tells: .closure), .async(0)], [.complete(.callingTwice)]]
             ),
             Scenario(
-                "a manual async that another thread completes",
-                queues: [1],
-                preemptions: 4,
-                threads: [[.async(.lowest, 0, .left, .closure)], [.complete(.calling)], [.wait(.highest)]]
-            ),
-            Scenario(
-                "a manual async that another thread drops, and its queue",
-                queues: [1],
-                threads: [[.async(.lowest, 0, .left), .async(.lowest, 0)], [.complete(.dropping)]]
-            ),
-            Scenario(
-                "two manual commands",
+                "a manual command whose done is dropped elsewhere",
                 queues: [1],
                 preemptions: 3,
+                threads: [[.async(0, .lowest, .left, tells: .closure), .wait()], [.complete(.dropping)]]
+            ),
+            Scenario(
+                "two manual commands and a wait",
+                queues: [1],
+                preemptions: 1,
                 threads: [
-                    [.async(.lowest, 0, .left, .closure)], [.complete(.calling), .complete(.dropping)],
-                    [.wait(.lowest, .left)],
+                    [.async(0, .lowest, .left), .async(0, .lowest, .left)], [.complete(.calling), .complete(.calling)],
+                    [.wait()],
                 ]
+            ),
+            Scenario(
+                "a suspension and a manual command",
+                queues: [1],
+                preemptions: 2,
+                threads: [[.async(0, .lowest, .left), .suspend(0), .resume(0)], [.complete(.calling)]]
             ),
         ]
     }
 
     private static var lives: [Scenario] {
         [
+            Scenario("a value is let go", queues: [1], threads: [[.async(0), .release(0)]]),
+            Scenario("a value is let go while threads use it", threads: [[.wait(), .release(0)], [.wait()]]),
+            Scenario("a value is let go while tasks use it", threads: [[.task(), .release(0)], [.task()]]),
             Scenario(
-                "let go while two wait",
-                threads: [[.wait(.lowest), .release(0)], [.wait(.highest)], [.release(0)]]
-            ),
-            Scenario(
-                "let go while asyncs wait",
+                "a suspended value is let go",
                 queues: [1],
-                threads: [[.async(.lowest, 0), .async(.lowest, 0, .set, .closure), .release(0)]]
+                threads: [[.async(0, tells: .closure), .suspend(0), .release(0)]]
             ),
             Scenario(
-                "let go with a wait and an async",
-                queues: [1],
-                preemptions: 4,
-                threads: [[.wait(.lowest)], [.async(.highest, 0, .set, .closure), .release(0)]]
-            ),
-            Scenario(
-                "let go inside a command",
-                queues: [1],
-                threads: [[.wait(.lowest, .then(.release(0)))], [.async(.highest, 0)]]
-            ),
-            Scenario(
-                "let go during a manual command",
-                queues: [1],
-                preemptions: 4,
-                threads: [
-                    [.async(.lowest, 0, .left, .closure), .release(0)], [.complete(.calling)], [.async(.lowest, 0)],
-                ]
-            ),
-            Scenario(
-                "let go while a queue stands still",
+                "a suspended value with commands of two queues is let go",
                 queues: [1, 1],
-                preemptions: 2,
-                threads: [
-                    [.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1), .release(0), .resumeQueue(0)]
-                ]
-            ),
-            Scenario(
-                "suspended and let go",
-                queues: [1],
-                threads: [[.suspend(0), .async(.lowest, 0, .set, .closure), .async(.highest, 0), .release(0)]]
-            ),
-            Scenario(
-                "suspended and let go while a block drains",
-                queues: [1],
-                preemptions: 4,
-                threads: [
-                    [.async(.lowest, 0), .async(.lowest, 0, .get), .suspend(0), .release(0)], [.async(.lowest, 0)],
-                ]
-            ),
-            Scenario(
-                "suspended and let go by two",
-                queues: [1, 1],
-                preemptions: 3,
-                threads: [
-                    [.async(.lowest, 0, .set, .closure), .suspend(0), .release(0)],
-                    [.async(.lowest, 1, .set, .closure)],
-                ]
-            ),
-            Scenario(
-                "suspended and let go while its command is cancelled",
-                queues: [1],
-                preemptions: 4,
-                threads: [[.suspend(0), .async(.lowest, 0, .set, .closure), .release(0)], [.cancel(0)]]
-            ),
-            Scenario(
-                "suspended and let go during a manual command",
-                queues: [1],
-                preemptions: 4,
-                threads: [
-                    [.async(.lowest, 0, .left, .closure), .async(.lowest, 0, .get), .suspend(0), .release(0)],
-                    [.complete(.calling)],
-                ]
-            ),
-            Scenario(
-                "listening to one that is suspended and let go",
-                queues: [1],
-                listening: .waiting,
-                preemptions: 4,
-                threads: [
-                    [.async(.lowest, 0), .suspend(0), .async(.lowest, 0, .set, .closure), .release(0)],
-                    [.listen(0, true)],
-                ]
-            ),
-        ]
-    }
-
-    private static var bounds: [Scenario] {
-        [
-            Scenario(
-                "passed for a while",
-                jumps: [barging],
-                threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "passed by two",
-                jumps: [barging],
-                preemptions: 3,
-                threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "passed by one that was held up, while fewer wait",
-                jumps: [barging],
-                preemptions: 2,
-                threads: [
-                    [.wait(.highest), .wait(.highest)], [.wait(.highest), .look(.lowest)], [.wait(.highest)],
-                ]
-            ),
-            Scenario(
-                "passed while a more urgent one comes and goes",
-                queues: [1],
-                jumps: [barging],
                 preemptions: 1,
-                threads: [[.wait(.lowest), .wait(.lowest)], [.wait(.lowest)], [.async(.highest, 0)]]
+                threads: [[.async(0), .async(1, .high, tells: .closure)], [.suspend(0), .release(0)]]
             ),
             Scenario(
-                "passed while a more urgent one is submitted",
-                queues: [1, 1],
-                jumps: [barging],
-                batch: 1,
-                preemptions: 1,
-                threads: [
-                    [.suspendQueue(0), .async(.lowest, 0), .async(.highest, 1)], [.wait(.lowest), .wait(.lowest)],
-                    [.join(0), .join(1), .resumeQueue(0)],
-                ]
-            ),
-            Scenario(
-                "a suspended queue that would be next",
+                "a value is let go with a manual command",
                 queues: [1],
-                threads: [[.suspendQueue(0), .async(.highest, 0), .wait(.lowest)], [.join(0), .resumeQueue(0)]]
+                threads: [[.async(0, .lowest, .left, tells: .closure), .release(0)], [.complete(.calling)]]
             ),
             Scenario(
-                "a suspended queue and two waits",
-                queues: [1],
-                threads: [
-                    [.suspendQueue(0), .async(.highest, 0)], [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0)],
-                ]
-            ),
-            Scenario(
-                "a suspended queue and another",
-                queues: [1, 1],
-                preemptions: 4,
-                threads: [
-                    [.suspendQueue(0), .async(.highest, 0), .async(.lowest, 1)],
-                    [.join(0), .wait(.lowest), .resumeQueue(0)],
-                ]
-            ),
-            Scenario(
-                "a queue that is late",
-                queues: [1],
-                jumps: [keeping],
-                threads: [[.async(.highest, 0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a queue that is late, with more to do",
-                queues: [1],
-                jumps: [keeping],
-                preemptions: 2,
-                threads: [[.async(.highest, 0), .async(.lowest, 0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a queue, late before its block is sent",
-                queues: [1, 1],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [[.wait(.lowest, .then(.async(.highest, 0)))], [.async(.lowest, 1)], [.release(0)]]
-            ),
-            Scenario(
-                "two queues, late before a block is sent",
-                queues: [1, 1],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [[.wait(.lowest)], [.async(.highest, 0), .async(.lowest, 1), .release(0)]]
-            ),
-        ]
-    }
-
-    private static var ownOrder: [Scenario] {
-        [
-            Scenario(
-                "own writes",
+                "a value is let go while a command is cancelled",
                 queues: [1],
                 preemptions: 3,
-                threads: [[.async(.lowest, 0), .wait(.lowest, .get)], [.wait(.lowest)]]
+                threads: [[.async(0, tells: .closure), .suspend(0), .release(0)], [.cancel(0)]]
             ),
             Scenario(
-                "own writes that are more urgent",
+                "a value is let go with a late queue",
                 queues: [1],
-                preemptions: 3,
-                threads: [[.async(.highest, 0), .wait(.lowest, .get)], [.async(.lowest, 0)]]
-            ),
-            Scenario(
-                "own writes on two queues",
-                queues: [1, 1],
+                haste: 2,
                 preemptions: 2,
-                threads: [[.async(.lowest, 0), .async(.lowest, 1), .wait(.lowest, .get)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "own writes of a report",
-                queues: [1, 1],
-                preemptions: 2,
-                threads: [[.async(.lowest, 0, .set, .then(.async(.lowest, 1)))], [.async(.lowest, 0), .wait(.lowest)]]
-            ),
-            Scenario(
-                "own writes, one of which is cancelled",
-                queues: [1],
-                preemptions: 2,
-                threads: [
-                    [.async(.lowest, 0), .async(.lowest, 0), .cancel(0), .wait(.lowest, .get)], [.wait(.lowest)],
-                ]
-            ),
-            Scenario(
-                "own writes on a queue that was late",
-                queues: [1],
-                jumps: [keeping],
-                preemptions: 2,
-                threads: [
-                    [.async(.highest, 0), .cancel(0), .async(.lowest, 0), .wait(.lowest, .get)], [.wait(.lowest)],
-                ]
-            ),
-            Scenario(
-                "something urgent is submitted while a block drains",
-                queues: [1, 1],
-                batch: 3,
-                preemptions: 2,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.async(.highest, 1)]]
-            ),
-            Scenario(
-                "something urgent for the same queue, while that drains",
-                queues: [1],
-                batch: 3,
-                preemptions: 4,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 0)], [.async(.highest, 0)]]
-            ),
-            Scenario(
-                "cancelled while a block drains",
-                queues: [1],
-                batch: 3,
-                preemptions: 3,
-                threads: [
-                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0), .async(.lowest, 0), .cancel(2)],
-                    [.cancel(1), .wait(.lowest)],
-                ]
-            ),
-        ]
-    }
-
-    /// Blocks that come late, or do something else for long.
-    private static var late: [Scenario] {
-        [
-            Scenario(
-                "a late block that finds the turn taken",
-                queues: [1],
-                jumps: [keeping],
-                preemptions: 2,
-                threads: [[.async(.lowest, 0), .wait(.lowest), .wait(.lowest)], [.wait(.highest)]]
-            ),
-            Scenario(
-                "a late block that finds the turn kept by a manual command",
-                queues: [1],
-                jumps: [keeping],
-                preemptions: 3,
-                threads: [[.async(.lowest, 0)], [.wait(.lowest, .left)], [.complete(.calling)]]
-            ),
-            Scenario(
-                "equals for two slow queues, and a wait",
-                queues: [1, 1],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0)], [.async(.lowest, 1)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "equals for two slow queues, a wait, and a suspension",
-                queues: [1, 1],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [
-                    [.async(.lowest, 0), .async(.lowest, 0), .suspend(0), .resume(0)], [.async(.lowest, 1)],
-                    [.wait(.lowest)],
-                ]
-            ),
-            Scenario(
-                "three queues that stand still, and a wait",
-                queues: [1, 1, 1],
-                time: 2 * HandoffPolicy().keeping,
-                preemptions: 3,
-                threads: [
-                    [
-                        .suspendQueue(0), .suspendQueue(1), .suspendQueue(2), .async(.highest, 0), .async(.highest, 1),
-                        .async(.highest, 2), .wait(.lowest), .resumeQueue(0), .resumeQueue(1), .resumeQueue(2),
-                    ]
-                ]
-            ),
-            Scenario(
-                "two queues that stand still, and two waits",
-                queues: [1, 1],
-                preemptions: 3,
-                threads: [
-                    [.suspendQueue(0), .suspendQueue(1), .async(.highest, 0), .async(.highest, 1), .wait(.lowest)],
-                    [.wait(.lowest)], [.join(0), .join(1), .resumeQueue(0), .resumeQueue(1)],
-                ]
-            ),
-            Scenario(
-                "a queue that is late, and two that only look",
-                queues: [1],
-                jumps: [keeping],
-                preemptions: 2,
-                threads: [[.async(.highest, 0), .async(.lowest, 0)], [.look(.lowest)], [.look(.highest)]]
-            ),
-            Scenario(
-                "two queues that are late, a look, and a wait",
-                queues: [1, 1],
-                jumps: [keeping],
-                preemptions: 1,
-                threads: [[.async(.highest, 0), .async(.lowest, 1)], [.look(.lowest), .wait(.lowest)]]
-            ),
-            Scenario(
-                "granted commands, and a look",
-                queues: [1],
-                jumps: [keeping],
-                batch: 3,
-                preemptions: 2,
-                threads: [
-                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure), .async(.lowest, 0)],
-                    [.look(.lowest)],
-                ]
-            ),
-            Scenario(
-                "a teller that waits for another command of its lane",
-                queues: [2],
-                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.lowest, 0)]]
-            ),
-            Scenario(
-                "a teller that waits for another command, and a wait",
-                queues: [2],
-                preemptions: 2,
-                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.highest, 0)], [.wait(.lowest)]]
-            ),
-            Scenario(
-                "a teller that waits for the command of another queue",
-                queues: [1, 1],
-                preemptions: 3,
-                threads: [[.async(.lowest, 0, .set, .then(.await(1))), .async(.lowest, 1), .async(.lowest, 0)]]
-            ),
-            Scenario(
-                "a teller that waits for the turn, with more to do",
-                queues: [1],
-                preemptions: 4,
-                threads: [
-                    [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.highest, 0), .async(.lowest, 0)]
-                ]
-            ),
-            Scenario(
-                "a teller that waits for the turn, on a concurrent queue",
-                queues: [2],
-                preemptions: 2,
-                threads: [
-                    [.async(.lowest, 0, .set, .then(.wait(.lowest))), .async(.lowest, 0)], [.wait(.highest)],
-                ]
-            ),
-            Scenario(
-                "a teller that waits for another value",
-                queues: [2],
-                preemptions: 2,
-                threads: [
-                    [.async(.lowest, 0, .set, .then(.wait(.lowest, on: 1))), .async(.lowest, 0)],
-                    [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
-                ]
-            ),
-            Scenario(
-                "two blocks of one lane",
-                queues: [2],
-                jumps: [keeping],
-                preemptions: 2,
-                threads: [
-                    [.async(.lowest, 0, .set, .closure), .async(.lowest, 0, .set, .closure)], [.async(.lowest, 0)],
-                ]
-            ),
-            Scenario(
-                "a command that takes long, on a concurrent queue",
-                queues: [2, 1],
-                jumps: [keeping],
-                preemptions: 2,
-                threads: [[.async(.lowest, 0), .async(.lowest, 0), .async(.lowest, 1)]]
+                threads: [[.async(0), .async(0, .high), .release(0)], [.wait(.medium)]]
             ),
         ]
     }
 
     private static var mistakes: [Scenario] {
         [
+            Scenario("a wait in a wait of the same value", threads: [[.wait(.lowest, .then(.wait(.highest)))], [.wait()]]),
+            Scenario("a wait in a command of the same value", queues: [1], threads: [[.async(0, .lowest, .then(.wait()))]]),
+            Scenario("a wait in an async closure of the same value", threads: [[.task(.lowest, .then(.wait()), isAsync: true)]]),
             Scenario(
-                "a circle of two",
-                threads: [
-                    [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
-                ]
-            ),
-            Scenario(
-                "a circle through a queue",
+                "a handle is awaited in the closure that keeps it waiting",
                 queues: [1],
+                preemptions: 2,
+                threads: [[.task(.lowest, .then(.awaitHandle(1)), isAsync: true)], [.async(0)]]
+            ),
+            Scenario(
+                "two threads in a circle",
+                haste: 2,
+                threads: [[.wait(.lowest, .then(.wait(on: 1)))], [.wait(.lowest, .then(.wait(on: 0)), on: 1)]]
+            ),
+            Scenario(
+                "three threads in a circle",
+                preemptions: 2,
                 threads: [
-                    [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.async(.lowest, 0, .then(.wait(.lowest)), on: 1)],
+                    [.wait(.lowest, .then(.wait(on: 1)))], [.wait(.lowest, .then(.wait(on: 2)), on: 1)],
+                    [.wait(.lowest, .then(.wait(on: 0)), on: 2)],
                 ]
             ),
             Scenario(
-                "a circle of two that is looked for later",
-                circleDelay: 1_000_000,
+                "a circle that a time-out ends",
                 threads: [
-                    [.wait(.lowest, .then(.wait(.lowest, on: 1)))], [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                    [.wait(.lowest, .then(.wait(on: 1, timeout: 1_000)))], [.wait(.lowest, .then(.wait(on: 0)), on: 1)],
                 ]
             ),
             Scenario(
-                "a circle with a time-out",
+                "two tasks in a circle",
+                preemptions: 3,
                 threads: [
-                    [.wait(.lowest, .then(.waitBriefly(.lowest, on: 1)))],
-                    [.wait(.lowest, .then(.wait(.lowest)), on: 1)],
+                    [.task(.lowest, .then(.task(on: 1)), isAsync: true)],
+                    [.task(.lowest, .then(.task(on: 0)), isAsync: true, on: 1)],
                 ]
             ),
             Scenario(
-                "three waits that look for circles later",
-                circleDelay: 1_000_000,
-                preemptions: 4,
-                threads: [[.wait(.lowest)], [.wait(.highest)], [.wait(.lowest)]]
+                "a task and a thread in a circle",
+                preemptions: 3,
+                threads: [
+                    [.task(.lowest, .then(.task(on: 1)), isAsync: true)], [.wait(.lowest, .then(.wait(on: 0)), on: 1)],
+                ]
             ),
-            Scenario("a wait inside itself", threads: [[.wait(.lowest, .then(.wait(.highest)))], [.wait(.highest)]]),
             Scenario(
-                "a wait inside an async",
+                "a wait in a task, and an async closure",
+                threads: [[.beTask, .wait()], [.task(isAsync: true)]]
+            ),
+            Scenario(
+                "two waits in tasks, and an async closure",
+                preemptions: 2,
+                threads: [[.beTask, .wait()], [.beTask, .wait(.high)], [.task(isAsync: true)], [.wait()]]
+            ),
+        ]
+    }
+
+    private static var conditions: [Scenario] {
+        [
+            Scenario("a wait for a condition", threads: [[.wait(.lowest, .when(1))], [.wait()]]),
+            Scenario("a wait for a condition that a command meets", queues: [1], threads: [[.wait(.lowest, .when(1))], [.async(0)]]),
+            Scenario("a task for a condition", threads: [[.task(.lowest, .when(1))], [.wait()]]),
+            Scenario(
+                "two waits for conditions",
+                preemptions: 3,
+                threads: [[.wait(.lowest, .when(1))], [.wait(.highest, .when(2))], [.wait()]]
+            ),
+            Scenario(
+                "a wait for a condition and a suspension",
+                preemptions: 3,
+                threads: [[.wait(.lowest, .when(1))], [.suspend(0), .resume(0), .wait()]]
+            ),
+            Scenario(
+                "a wait for a condition with a time-out",
+                threads: [[.wait(.lowest, .when(1), timeout: 1_000)], [.wait()]]
+            ),
+            Scenario(
+                "a wait for a condition that a manual command meets",
                 queues: [1],
-                threads: [[.async(.lowest, 0, .then(.wait(.highest)))], [.wait(.lowest)]]
+                preemptions: 2,
+                threads: [[.wait(.lowest, .when(1))], [.async(0, .lowest, .left)], [.complete(.calling)]]
             ),
+        ]
+    }
+
+    private static var listeners: [Scenario] {
+        [
+            Scenario("a listener hears of waits", isListenedTo: true, threads: [[.wait()], [.wait(.lowest, .get)]]),
+            Scenario(
+                "a listener hears of commands",
+                queues: [1],
+                isListenedTo: true,
+                preemptions: 3,
+                threads: [[.async(0), .async(0, tells: .closure)]]
+            ),
+            Scenario(
+                "a listener begins with the value as it is",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.async(0), .async(0)], [.listenFromNow(0)]]
+            ),
+            Scenario("a listener begins beside waits", preemptions: 3, threads: [[.wait()], [.wait()], [.listenFromNow(0)]]),
+            Scenario(
+                "a listener begins beside a manual wait",
+                threads: [[.wait(.lowest, .left)], [.complete(.calling)], [.listenFromNow(0)]]
+            ),
+            Scenario(
+                "a listener begins beside a condition",
+                preemptions: 3,
+                threads: [[.wait(.lowest, .when(1))], [.wait()], [.listenFromNow(0)]]
+            ),
+            Scenario("a listener comes and goes", threads: [[.wait(), .wait()], [.listen(0, true), .listen(0, false)]]),
+            Scenario(
+                "a listener begins with a suspended value",
+                queues: [1],
+                preemptions: 3,
+                threads: [[.async(0), .suspend(0), .resume(0)], [.listenFromNow(0)]]
+            ),
+        ]
+    }
+
+    // A bound for what waits.
+    private static var places: [Scenario] {
+        [
+            Scenario("a place for one command", queues: [1], limit: 1, threads: [[.async(0)], [.async(0, tells: .closure)]]),
+            Scenario("a place for one task", limit: 1, preemptions: 3, threads: [[.task()], [.task()], [.task()]]),
         ]
     }
 }

@@ -27,7 +27,7 @@ final class Hands: @unchecked Sendable {
     init(_ all: [QueueSafeValue<Cell>?], _ actions: [Action]) {
         let used = Set(actions.flatMap(\.values))
         values = all.enumerated().map { used.contains($0.offset) ? $0.element! : nil }
-        for value in used { world.monitor.handleMade(of: value) }
+        for value in used { world.monitor.watched[value].handles += 1 }
     }
 
     convenience init(_ other: Hands, _ actions: [Action]) {
@@ -46,7 +46,7 @@ final class Hands: @unchecked Sendable {
 
     func letGo(of value: Int) {
         guard values[value] != nil else { return }
-        world.monitor.handleGoes(of: value)
+        world.monitor.watched[value].handles -= 1
         values[value] = nil
     }
 }
@@ -58,44 +58,39 @@ final class Stage: @unchecked Sendable {
     private var kept: [QueueSafeValue<Cell>] = []
     private var listeners: [ChangeBroadcaster<Cell>] = []
     private let queues: [DispatchQueue]
+    /// What the submissions of async commands returned, and how they ended.
+    private var handles: [Int: CommandHandle<Void>] = [:]
 
-    /// The `done` closures that were left to others.
-    private var left: [Left] = []
-    private let leftID = world.newObject()
+    /// The `done` closures that were left to others, and how many commands may still leave theirs.
+    private var left: [(command: Command, cell: Cell, done: CommandCompletionClosure)] = []
+    private var mayLeave = 0
     /// Of which of these commands the closure has returned, and of which the `done` was called or dropped.
     private var returned: UInt64 = 0
-    /// What the submissions of async commands returned.
-    private var handles: [Int: CommandHandle] = [:]
     private var finished: UInt64 = 0
-    /// How many commands may still leave theirs.
-    private var mayLeave = 0
-
-    private struct Left {
-        let command: Command
-        let cell: Cell
-        let done: CommandCompletionClosure
-    }
+    private let leftID = world.newObject()
 
     init(_ scenario: Scenario) {
         self.scenario = scenario
-        queues = scenario.queues.enumerated().map { number, width in world.queue("queue \(number)", width: width) }
-        let values = (0..<scenario.values).map { _ in QueueSafeValue(value: Cell(), policy: scenario.policy) }
-        for value in values {
-            world.monitor.watched.append(WatchedValue(value.queue.storage))
-            guard scenario.listening != .none else { continue }
-            let listeners = value.queue.listeners
-            self.listeners.append(listeners)
-            listeners.isBehind = scenario.listening == .behind
-            if !scenario.actions.contains(where: \.isListening) { listeners.listen(true) }
+        queues = scenario.queues.enumerated().map { number, width in
+            width == 0 ? .main : world.queue("queue \(number)", width: width)
         }
-        mayLeave = scenario.commands.count { if case .left = $0.body { true } else { false } }
+        let values = (0..<scenario.values).map { _ in
+            QueueSafeValue(value: Cell(), pendingCommandLimit: scenario.limit)
+        }
+        for value in values {
+            world.monitor.watch(value.queue.storage)
+            listeners.append(value.queue.storage.listeners)
+            if scenario.isListenedTo { listeners.last!.listen(true) }
+        }
+        mayLeave = scenario.commands.count { $0.body == .left }
         for (number, actions) in scenario.threads.enumerated() {
             let hands = Hands(values, actions)
-            world.addThread("thread \(number)") { [self] in
+            let isTask = actions.contains(where: \.isOfTask)
+            world.addThread("thread \(number)", isTask: isTask, isMain: number == scenario.main) { [self] in
                 for (position, action) in actions.enumerated() {
-                    perform(action, hands)
-                    // What the thread does next depends on nothing else; the monitor has the outcomes.
+                    // What the thread does now depends on nothing else; the monitor has the outcomes.
                     world.current.forget(but: UInt64(position))
+                    perform(action, hands)
                 }
                 hands.letGo()
             }
@@ -108,33 +103,51 @@ final class Stage: @unchecked Sendable {
     func checkEnd() {
         for command in scenario.commands where handles[command.index] != nil { checkState(of: command) }
         world.monitor.checkEnd()
-        for (number, queue) in queues.enumerated() where !queue.isEmpty {
-            world.fail("at the end queue \(number) has blocks")
-        }
-        if world.timers != 0 { world.fail("at the end a timer runs") }
-        for number in 0..<scenario.values {
-            if let rest = world.monitor.rest(of: number) { world.fail("at the end value \(number): \(rest)") }
-            let isGone = world.monitor.watched[number].storage == nil
-            if isGone != scenario.released.contains(number) {
-                world.fail("at the end value \(number) is \(isGone ? "gone" : "kept")")
+        for queue in queues + [.timers] where !queue.isEmpty { world.fail("at the end \(queue.label) has blocks") }
+        for (value, listeners) in listeners.enumerated() {
+            if let rest = world.monitor.rest(of: value) { world.fail("at the end of value \(value) \(rest)") }
+            let isReleased = scenario.released.contains(value)
+            if (world.monitor.watched[value].storage == nil) != isReleased {
+                world.fail("at the end value \(value) is \(isReleased ? "kept" : "gone")")
             }
-        }
-        for (number, hub) in listeners.enumerated() {
-            let changes = world.monitor.changes(of: number)
-            if hub.changes != changes, !scenario.actions.contains(where: \.isListening) {
-                world.fail("the listeners heard of \(hub.changes) changes, not of \(changes)")
+            if scenario.isListenedTo, listeners.changes != world.monitor.changes(of: value) {
+                world.fail("the listeners heard of \(listeners.changes) changes")
             }
-            if hub.isFinished != scenario.released.contains(number) { world.fail("the listeners don't know the end") }
+            if listeners.beginning != 0 { world.fail("a listener was not told how the value is") }
+            if listeners.isFinished != isReleased { world.fail("the listeners don't know the end") }
         }
+        if !WaitGraph.shared.waits.isEmpty { world.fail("at the end something stands in the graph of waits") }
         guard world.failure == nil else { return }
-        listeners = []
-        kept = []
-        left = []
-        handles = [:]
-        if Cell.alive != 0 {
-            world.fail("at the end \(Cell.alive) values are not let go")
-            Cell.alive = 0
+        checkLeaks()
+    }
+
+    private func checkLeaks() {
+        final class Weak {
+            weak var object: AnyObject?
+            init(_ object: AnyObject) { self.object = object }
         }
+        let parts = world.monitor.notes.compactMap(\.accepted).flatMap { [Weak($0.command), Weak($0.lane)] }
+        let lines = world.monitor.watched.compactMap { $0.turns.map { Weak($0) } }
+        for index in world.monitor.notes.indices { world.monitor.notes[index].accepted = nil }
+        (listeners, kept, left, handles) = ([], [], [], [:])
+        if Cell.alive != 0 { world.fail("at the end \(Cell.alive) values are not let go") }
+        for part in parts where part.object != nil { world.fail("at the end a \(type(of: part.object!)) is not let go") }
+        if lines.contains(where: { $0.object != nil }) { world.fail("at the end a line is not let go") }
+        Cell.alive = 0
+    }
+
+    /// At the end the handle of a command says what has become of it.
+    private func checkState(of command: Command) {
+        let note = world.monitor.notes[command.index]
+        let state = handles[command.index]!.state
+        // A command that has nothing to report to is refused, or cancelled, without a word.
+        if command.report == nil, !note.ran, note.completions == 0 {
+            if state == .refused { world.monitor.completes(command, .closed) }
+            if state == .cancelled { world.monitor.completes(command, .cancelled) }
+        }
+        let isCancelled = world.monitor.notes[command.index].wasCancelled
+        let expected: CommandState = note.ran ? .finished : isCancelled ? .cancelled : .refused
+        if state != expected { world.fail("at the end the handle of \(command) says \(state), not \(expected)") }
     }
 }
 
@@ -143,208 +156,178 @@ extension Stage {
         switch action {
         case .command(let command):
             world.monitor.issued(command)
-            switch (command.place, command.target) {
-            case (_, nil): wait(command, hands)
-            case (.queue, let target?): submit(command, target, hands)
-            case (.task, let target?): startTask(command, queues[target], hands)
-            case (.startedTask, let target?): submitTask(command, queues[target], hands)
+            switch command.kind {
+            case .wait: wait(command, hands)
+            case .queue(let target): submit(command, queues[target], hands)
+            case .task(let isAsync): perform(command, isAsync: isAsync, hands)
             }
+        case .both(let priority): useBoth(priority, hands)
+        case .beTask: break
         case .release(let value):
             world.pass(.run("let go of value", UInt64(value)))
             hands.letGo(of: value)
         case .suspend(let value):
-            world.pass(.run("suspend value", UInt64(value)))
             hands[value].suspend()
             world.monitor.suspended(value)
         case .resume(let value):
-            world.pass(.run("resume value", UInt64(value)))
             world.monitor.resumes(value)
             if case .failure = hands[value].resume() { world.fail("a resume finds no suspension") }
-        case .listen(let value, let isListenedTo):
-            world.pass(.run("listen", UInt64(value)))
-            listeners[value].listen(isListenedTo)
-        case .cancel(let index):
-            cancel(index)
-        case .await(let index):
-            world.pass(.until("await a command") { world.monitor.hasEnded(index) })
-        case .suspendQueue(let queue):
-            queues[queue].suspend()
-        case .resumeQueue(let queue):
-            queues[queue].resume()
+        case .listen(let value, let isListenedTo): listeners[value].listen(isListenedTo)
+        case .listenFromNow(let value):
+            listeners[value].listen(true, fromCurrentValue: true)
+            hands[value].queue.storage.turns.tellBeginner()
+        case .setQueueSuspended(let queue, let isSuspended): queues[queue].setSuspended(isSuspended)
         case .join(let number):
             let other = world.threads[number]
             world.pass(.until("join") { other.isFinished })
-        case .complete(let completion):
-            completeNext(completion)
+        case .await(let index): world.pass(.until("await a command") { world.monitor.hasEnded(index) })
+        case .awaitHandle(let index): awaitHandle(index)
+        case .cancel(let index):
+            world.pass(.until("cancel") { self.handles[index] != nil })
+            world.monitor.cancelBegins { $0.index == index }
+            if handles[index]!.cancel() { world.monitor.cancelEnds(1) }
+        case .cancelAll(let value):
+            world.monitor.cancelBegins { $0.value == value }
+            world.monitor.cancelEnds(hands[value].cancelAllPendingCommands())
+        case .cancelTask(let number):
+            let commands = Set(scenario.threads[number].flatMap(\.commands))
+            world.monitor.cancelBegins(isTask: true) { commands.contains($0.index) && $0.isTask }
+            world.threads[number].task!.cancel()
+        case .complete(let completion): completeNext(completion)
         }
     }
 
-    private func cancel(_ index: Int) {
-        world.pass(.until("cancel") { self.handles[index] != nil })
-        world.monitor.cancelBegins(index)
-        let isCancelled = handles[index]!.cancel()
-        world.monitor.cancelEnds(index, isCancelled)
-    }
-
-    /// At the end the handle of a command says what has become of it.
-    private func checkState(of command: Command) {
-        let note = world.monitor.notes[command.index]
-        let state = handles[command.index]!.state
-        // A command that has nothing to report to is refused without a word.
-        if state == .refused, case .none = command.report, note.phase == .inLine {
-            return world.monitor.completes(command, .closed)
-        }
-        let expected: CommandHandle.State = note.ran ? .started : note.wasCancelled ? .cancelled : .refused
-        if state != expected { world.fail("at the end the handle of \(command) says \(state), not \(expected)") }
+    private func awaitHandle(_ index: Int) {
+        world.pass(.until("await the handle") { self.handles[index] != nil })
+        let outcome = Outcome(handles[index]!.value)
+        let note = world.monitor.notes[index]
+        let isRight =
+            switch outcome {
+            case .reentrant: !world.current.commands.isEmpty
+            case .cancelled: note.mayBeCancelled
+            case .closed: !note.ran
+            default: note.ran && outcome == note.command.expected(doneWasDropped: note.doneWasDropped)
+            }
+        if !isRight { world.fail("the handle of \(note.command) answers \(outcome)") }
     }
 
     /// Gives a `wait` command.
     private func wait(_ command: Command, _ hands: Hands) {
-        let schedule = TimedWaitSchedule(queue: hands[command.value].queue, timeout: command.timeout)
-        let commands = schedule.priority(command.priority)
+        let commands = TimedWaitSchedule(queue: hands[command.value].queue, timeout: command.timeout)
+            .priority(command.priority)
         let outcome: Outcome
         switch command.body {
         case .get:
-            outcome = Outcome(
-                commands.get(manualCompletion: { result, done in
-                    if case .success(let cell) = result { self.use(cell, command) {} }
-                    done()
-                })
-            )
-        case .map:
             outcome = Outcome(commands.map { self.use($0, command) {} })
         case .manual, .left:
-            outcome = Outcome(commands.set(manualCompletion: { self.useManually($0, command, $1) }))
+            outcome = Outcome(commands.set { (cell, done) in self.useManually(cell, command, done) })
+        case .when(let uses):
+            outcome = Outcome(
+                commands.update(when: { self.meets($0, command, uses) }) { self.use($0, command, isOn: true) {} }
+            )
         default:
-            outcome = Outcome(commands.set(completion: { try self.useFully($0, command, hands) }))
+            outcome = Outcome(commands.set { cell in try self.useFully(cell, command, hands) })
         }
-        if isRefused(command, outcome) { leftChanged { _ in mayLeave -= 1 } }
+        ends(command, outcome)
+    }
+
+    /// Gives an awaited command.
+    private func perform(_ command: Command, isAsync: Bool, _ hands: Hands) {
+        let (queue, priority, timeout) = (hands[command.value].queue, command.priority, command.timeout)
+        let outcome: Outcome
+        if case .when(let uses) = command.body {
+            outcome = Outcome(
+                queue.performAwaited(priority, timeout, when: { self.meets($0, command, uses) }) {
+                    self.use($0, command, isOn: true) {}
+                }
+            )
+        } else if isAsync {
+            nonisolated(unsafe) let hands = hands
+            outcome = Outcome(queue.performAwaitedBody(priority, timeout) { try self.useFully($0, command, hands) })
+        } else {
+            outcome = Outcome(
+                queue.performAwaited(priority, timeout, isChange: true) { try self.useFully($0, command, hands) }
+            )
+        }
+        ends(command, outcome)
+    }
+
+    private func ends(_ command: Command, _ outcome: Outcome) {
+        if isRefused(command, outcome) { leftChanged { mayLeave -= 1 } }
         world.monitor.completes(command, outcome)
         world.monitor.returns(command)
     }
 
     /// Submits an async command.
-    private func submit(_ command: Command, _ target: Int, _ hands: Hands) {
-        let schedule = hands[command.value].async(performIn: queues[target])
-        let commands = schedule.priority(command.priority)
-        let report: (@Sendable (Result<Cell, QueueSafeValueError>) -> Void)?
-        switch command.report {
-        case .none: report = nil
-        case .closure: report = { self.reported(command, Outcome($0)) }
-        case .then(let action):
-            let inner = Hands(hands, [action])
+    private func submit(_ command: Command, _ target: DispatchQueue, _ hands: Hands) {
+        let commands = hands[command.value].async(performIn: target).priority(command.priority)
+        let inner = Hands(hands, command.innerActions)
+        var report: (@Sendable (Result<Cell, QueueSafeValueError>) -> Void)?
+        if let action = command.report {
             report = {
                 self.reported(command, Outcome($0))
-                self.perform(action, inner)
+                if case .then(let action) = action { self.perform(action, inner) }
             }
         }
+        let handle: CommandHandle<Void>
         switch command.body {
         case .get:
-            handles[command.index] = commands.get { result in
+            handle = commands.get { result in
                 if case .success(let cell) = result { self.use(cell, command) {} }
                 self.reported(command, Outcome(result))
             }
         case .manual, .left:
-            handles[command.index] = commands.set(
-                manualCompletion: { self.useManually($0, command, $1) },
-                completion: report
-            )
+            handle = commands.set({ self.useManually($0, command, $1) }, completion: report)
         default:
-            let inner = Hands(hands, command.innerActions)
-            handles[command.index] = commands.set(
-                accessClosure: { cell in
-                    defer { if report == nil { world.monitor.completes(command, self.outcomeWithoutReport(command)) } }
+            let isReported = report != nil
+            handle = commands.set(
+                { cell in
+                    defer { if !isReported { world.monitor.completesUnseen(command) } }
                     try self.useFully(cell, command, inner)
                 },
                 completion: report
             )
         }
-        world.monitor.submitted(command, handles[command.index]!.pending)
+        switch handle.accepted {
+        case .success(let accepted):
+            handles[command.index] = handle
+            world.monitor.submitted(command, accepted)
+        case .failure(let error): world.monitor.refused(command, Outcome(Result<Void, _>.failure(error)))
+        }
     }
 
-    /// Puts a task in line, which does as `CommandQueue.waitInLine` says.
-    private func startTask(_ command: Command, _ executor: DispatchQueue, _ hands: Hands) {
-        let own = Hands(hands, [.command(command)])
-        let queue = own[command.value].queue
-        let task = WaitingTask(UInt(0x7A5C << 8 | command.index), on: executor)
-        let lane = Lane(of: task)
-        func isOver() {
-            task.goesOn = nil
-            own.letGo()
-        }
-        task.goesOn = { step in
-            guard case .look(let block) = step else {
-                queue.storage.turns.end(lane)
-                return isOver()
+    /// Takes the turns of two values; no scenario refuses that.
+    private func useBoth(_ priority: CommandPriority, _ hands: Hands) {
+        let result = withLocked(hands[0], hands[1], priority: priority) { first, second in
+            for cell in [first, second] {
+                if cell.user != nil { world.fail("both values are used while a command has one") }
+                cell.user = -1
             }
-            guard lane.blockIsNeeded(),
-                let taken = queue.storage.turns.takeTurn(for: lane, block: block, as: self.holder(command))
-            else { return task.suspend() }
-            taken.dropWork()
-            self.runTask(command, queue)
-            isOver()
+            world.pass(.run("use both values", 0))
+            (first.user, second.user) = (nil, nil)
         }
-        let accepted = queue.storage.turns.submit(command.priority, with: lane, as: Submission(until: .never)) { turn in
-            if case .failure(let failure) = turn { task.end(failure) }
-            return .complete(isChange: false, tell: nil)
-        }
-        keep(accepted, command)
-        task.suspend()
-    }
-
-    /// Submits a command whose task is started when it is next, as `CommandQueue.submitBody` does.
-    private func submitTask(_ command: Command, _ target: DispatchQueue, _ hands: Hands) {
-        let queue = hands[command.value].queue
-        let accepted = queue.storage.turns.submit(command.priority, in: target, isAsync: true) { turn in
-            guard case .success(let object) = turn else { return .complete(isChange: false, tell: nil) }
-            let block = unsafe unsafeDowncast(object, to: TaskBlock.self)
-            target.dispatch(block.lane.identity) {
-                guard let taken = block.takeTurn(as: self.holder(command)) else { return }
-                self.runTask(command, CommandQueue(of: block.owner))
-                taken.dropWork()
-            }
-            return .detached
-        }
-        keep(accepted, command)
-    }
-
-    private func keep(_ accepted: Result<CommandHandle, QueueSafeValueError>, _ command: Command) {
-        guard case .success(let handle) = accepted else { return world.fail("\(command) is not accepted") }
-        handles[command.index] = handle
-        world.monitor.submitted(command, handle.pending)
-    }
-
-    /// A task as the holder of a turn.
-    private func holder(_ command: Command) -> UInt64 { TaskBody.flag | UInt64(command.index + 1) << 8 }
-
-    private func runTask(_ command: Command, _ queue: CommandQueue<Cell>) {
-        unsafe use(queue.value.pointee, command) {}
-        world.monitor.completes(command, .success)
-        queue.giveTurnBack(of: holder(command), afterChange: true)
-    }
-
-    private func outcomeWithoutReport(_ command: Command) -> Outcome {
-        if case .fail = command.body { .failed } else { .success }
+        if case .failure(let error) = result { world.fail("both values are not to be had: \(error)") }
     }
 
     private func isRefused(_ command: Command, _ outcome: Outcome) -> Bool {
-        if case .left = command.body { outcome != .success && outcome != .dropped } else { false }
+        command.body == .left && outcome != .success && outcome != .dropped
     }
 
     /// The closure of a report is called: on the target queue, as it must.
     private func reported(_ command: Command, _ outcome: Outcome) {
         checkPlace(command)
-        if isRefused(command, outcome) { leftChanged { _ in mayLeave -= 1 } }
+        if isRefused(command, outcome) { leftChanged { mayLeave -= 1 } }
         world.monitor.completes(command, outcome)
     }
 
     private func checkPlace(_ command: Command) {
-        if let target = command.target, world.current.queue !== queues[target] {
-            world.fail("\(command) is on \(world.current.name)")
-        }
-        if command.target == nil, world.current.notes.waits.last != command.index {
-            world.fail("\(command) is on \(world.current.name)")
-        }
+        let isThere =
+            if let target = command.target {
+                world.current.queue === queues[target]
+            } else {
+                world.current.commands.last == command.index
+            }
+        if !isThere { world.fail("\(command) is on \(world.current.name)") }
     }
 }
 
@@ -353,26 +336,37 @@ extension Stage {
 extension Stage {
     private struct Failure: Error {}
 
-    private func enter(_ cell: Cell, _ command: Command) {
+    private func enter(_ cell: Cell, _ command: Command, isOn: Bool = false) {
         checkPlace(command)
         if let user = cell.user { world.fail("\(command) runs while command \(user) has the value") }
-        world.monitor.starts(command)
+        if !isOn { world.monitor.starts(command) }
         cell.user = command.index
+    }
+
+    private func exit(_ cell: Cell, _ command: Command, isUse: Bool = true) {
+        if cell.user != command.index { world.fail("\(command) has lost the value") }
+        cell.user = nil
+        if !isUse { return }
         world.objectChanged(cell.id, from: cell.uses, to: cell.uses + 1)
         cell.uses += 1
     }
 
-    private func exit(_ cell: Cell, _ command: Command) {
-        if cell.user != command.index { world.fail("\(command) has lost the value") }
-        cell.user = nil
-    }
-
-    private func use(_ cell: Cell, _ command: Command, _ body: () throws -> Void) rethrows {
-        enter(cell, command)
+    private func use(_ cell: Cell, _ command: Command, isOn: Bool = false, _ body: () throws -> Void) rethrows {
+        enter(cell, command, isOn: isOn)
         defer { exit(cell, command) }
         // Time for others to do what they must not.
         world.pass(.run("use the value in command", UInt64(command.index)))
         try body()
+    }
+
+    private func meets(_ cell: Cell, _ command: Command, _ uses: UInt64) -> Bool {
+        enter(cell, command)
+        world.pass(.run("look at the value in command", UInt64(command.index)))
+        exit(cell, command, isUse: false)
+        let isMet = cell.uses >= uses
+        if !isMet { world.monitor.waitsForChange(command) }
+        world.current.observe(isMet ? 1 : 0)
+        return isMet
     }
 
     private func useFully(_ cell: Cell, _ command: Command, _ hands: Hands) throws {
@@ -396,10 +390,10 @@ extension Stage {
         default:
             leftChanged {
                 mayLeave -= 1
-                $0.append(Left(command: command, cell: cell, done: done))
+                left.append((command, cell, done))
             }
             world.pass(.run("return from command", UInt64(command.index)))
-            leftChanged { _ in returned |= 1 << command.index }
+            leftChanged { returned |= 1 << command.index }
             if finished & (1 << command.index) != 0 { exitManually(cell, command) }
         }
     }
@@ -408,37 +402,32 @@ extension Stage {
     private func completeNext(_ completion: Completion) {
         world.pass(.until("complete") { !self.left.isEmpty || self.mayLeave == 0 })
         guard !left.isEmpty else { return }
-        let next = leftChanged { $0.removeFirst() }
+        let next = leftChanged { left.removeFirst() }
         let index = next.command.index
-        if case .dropping = completion { world.monitor.drops(next.command) }
-        leftChanged { _ in finished |= 1 << index }
+        if completion == .dropping { world.monitor.drops(next.command) }
+        leftChanged { finished |= 1 << index }
         if returned & (1 << index) != 0 { exitManually(next.cell, next.command) }
         finish(completion, next.done)
     }
 
     private func finish(_ completion: Completion, _ done: CommandCompletionClosure) {
-        switch completion {
-        case .calling: done()
-        case .callingTwice:
-            done()
-            done()
-        case .dropping: break
-        }
+        if completion != .dropping { done() }
+        if completion == .callingTwice { done() }
     }
 
     private func exitManually(_ cell: Cell, _ command: Command) {
         exit(cell, command)
-        if command.target != nil, case .none = command.report { world.monitor.completesUnseen(command) }
+        if command.isAsync, command.report == nil { world.monitor.completesUnseen(command) }
     }
 
     @discardableResult
-    private func leftChanged<Answer>(_ change: (inout [Left]) -> Answer) -> Answer {
+    private func leftChanged<Answer>(_ change: () -> Answer) -> Answer {
         func contents() -> UInt64 {
             left.reduce(mix(mix(returned, finished), UInt64(mayLeave))) { mix($0, UInt64($1.command.index)) }
         }
         let before = contents()
         world.current.observe(before)
-        let answer = change(&left)
+        let answer = change()
         world.objectChanged(leftID, from: before, to: contents())
         return answer
     }
@@ -454,15 +443,16 @@ extension Outcome {
         case .failure(.completionDropped): self = .dropped
         case .failure(.timedOut): self = .timedOut
         case .failure(.cancelled): self = .cancelled
+        case .failure(.commandQueueFull): self = .full
         case .failure: self = .failed
         }
     }
 }
 
-extension CommandHandle {
-    /// The command that it stands for, which was accepted.
-    fileprivate var pending: PendingCommand {
-        // All that a handle holds, as it is declared.
-        unsafe unsafeBitCast(self, to: Accepted?.self)!.command
+extension Action {
+    /// The numbers of the commands in it.
+    fileprivate var commands: [Int] {
+        guard case .command(let command) = self else { return [] }
+        return [command.index] + command.innerActions.flatMap(\.commands)
     }
 }

@@ -2,185 +2,141 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// What a line holds, and not how it came to that: without it everything is explored too, but states that differ in
-// nothing but the past of a line count as different.
+// What the monitor sees inside of the lines.
 
 extension Monitor {
-    /// The value whose line a lock guards, if that lives.
-    func value(guardedBy lock: UnsafeMutablePointer<PlatformLock.Storage>) -> Int? {
-        unsafe watched.firstIndex { unsafe $0.lock == lock && $0.storage != nil }
+    func watch(_ storage: CommandQueueStorage<Cell>) {
+        let (turns, word) = (storage.turns, unsafe storage.word(0).storage)
+        unsafe word.pointee.role = .turn(watched.count)
+        watched.append(unsafe Watched(storage: storage, turns: turns, lock: turns.lock, word: word))
     }
 
-    /// A thread takes the lock of a line.
-    func takesLock(of value: Int) {
-        let lanes = self.lanes(of: value)
-        world.current.locks += 1
-        world.current.notes.seenLate = 0
-        world.current.blocks = lanes.map { ($0, $0.blockNumber) }
-    }
+    /// The value whose line a lock guards.
+    func value(guardedBy lock: PlatformLock) -> Int? { watched.firstIndex { $0.lock === lock } }
+
+    func lockIsFree(of value: Int) -> Bool { watched[value].lock.holder == nil }
+
+    func lockTaken(of value: Int) { world.current.lockedValue = value }
 
     /// A thread gives the lock of a line back.
     ///
     /// - Returns: one number for all that the lock guards.
-    func givesLockBack(of value: Int) -> UInt64 {
-        let thread = world.current
-        thread.lastValue = value
+    func lockGoes(of value: Int) -> UInt64 {
+        let turns = watched[value].turns!
+        let line = unsafe turns.line
         var sum: UInt64 = 0
-        noteOldest(of: value)
-        for lane in lanes(of: value) {
-            name(lane, of: value)
-            if case .dispatched = lane.block,
-                !thread.blocks.contains(where: { $0.lane === lane && $0.number == lane.blockNumber })
-            {
-                // The next that the thread does is to dispatch these.
-                thread.owed.append((lane.identity, tag(of: lane, of: value)))
-            }
-            sum &+= contents(of: lane, of: value)
+        for lane in line.lanes.all {
+            lane.name(in: value)
+            check(lane, line)
         }
-        thread.blocks = []
-        return unsafe watched[value].storage!.withUnsafeMutablePointerToElements { state in
-            // Not copied, as that counts references.
-            let waiters = unsafe CommandQueueState.waiters(state)
-            unsafe waiters.pointee.threads.forEach { command in
-                let waiting = world.threads.first { $0.isWaiting(with: command) }!
-                surelyWaits(waiting)
-                let number = UInt64(waiting.index)
-                sum = mix(sum, mix(number << 4 | command.priority.level, World.rounded(command.arrival)))
-            }
-            sum = unsafe mix(sum, mix(World.rounded(waiters.pointee.lastArrival), UInt64(waiters.pointee.suspensions)))
-            // Only a lane that is overdue learns by it.
-            if unsafe waiters.pointee.allLanes.contains(where: { $0.isOverdue }) {
-                sum = unsafe mix(sum, waiters.pointee.latestGiveUp)
-            }
-            let successor: UInt64 =
-                switch unsafe waiters.pointee.successor {
-                case .thread(let command): UInt64(world.threads.first { $0.isWaiting(with: command) }!.index)
-                case .lane(let lane): tag(of: lane, of: value)
-                case nil: 0
-                }
-            let hasReference = unsafe state.pointee.reference.bits != 0
-            let facts: [Bool] = unsafe [
-                waiters.pointee.isObserved, waiters.pointee.bargingDeadline.bits == 0, hasReference,
-            ]
-            return mix(mix(sum, successor), facts.reduce(1) { $0 << 1 | ($1 ? 1 : 0) })
-        }
-    }
-
-    /// Notes when the first command of each level came that waits.
-    private func noteOldest(of value: Int) {
-        var oldest = Array(repeating: UInt64.max, count: 6)
-        func note(_ command: PendingCommand) {
-            let level = Int(command.priority.level)
-            oldest[level] = unsafe min(oldest[level], command.arrival)
-        }
-        for lane in lanes(of: value) { lane.commands.forEach(note) }
-        unsafe watched[value].storage!.withUnsafeMutablePointerToElements { state in
-            unsafe CommandQueueState.waiters(state).pointee.threads.forEach(note)
-        }
-        watched[value].oldest = oldest
-    }
-
-    /// When the latest commands came that a thread has submitted, as far as that matters, in one number.
-    func latestArrivals(of thread: VirtualThread) -> UInt64 {
-        var sum: UInt64 = 0
-        for (place, arrival) in thread.latestArrivals where arrivalMatters(arrival, at: place) {
-            sum ^= mix(arrival, UInt64(value(ofLine: place.line)!) << 3 | place.level)
-        }
-        // It has given the lock back, and notes this next.
-        guard let index = thread.notes.submitted, let pending = notes[index].pending else { return sum }
-        return unsafe sum ^ mix(pending.arrival, 0)
-    }
-
-    /// Whether what the submitter of a command may pass depends on when that came: something that waits came before it.
-    func arrivalMatters(_ arrival: UInt64, at place: Submitter.Place) -> Bool {
-        guard let value = value(ofLine: place.line) else { return false }
-        let oldest = watched[value].oldest
-        return !oldest.isEmpty && arrival >= oldest[Int(place.level)]
-    }
-
-    /// The value that has a line, if that lives.
-    func value(ofLine line: UInt) -> Int? {
-        watched.firstIndex { $0.line == line && $0.storage != nil }
-    }
-
-    private func lanes(of value: Int) -> [Lane] {
-        unsafe watched[value].storage!.withUnsafeMutablePointerToElements { unsafe $0.pointee.waiters.allLanes }
-    }
-
-    private func contents(of lane: Lane, of value: Int) -> UInt64 {
-        let facts = [lane.isOverdue, lane.hasTurn, lane.blockWaits, isSlow(lane)].reduce(1) { $0 << 1 | ($1 ? 1 : 0) }
-        let numbers = [lane.granted, lane.blockCount, lane.room, Int(lane.misses)].reduce(UInt64(facts)) {
-            mix($0, UInt64(truncatingIfNeeded: $1))
-        }
-        var sum = mix(tag(of: lane, of: value), mix(lane.keeping(limits), numbers))
-        switch lane.block {
-        case .none: break
-        case .dispatched(let time):
-            sum = mix(sum, mix(time, lane.latestReturn > time ? lane.latestReturn : 0))
-            let line = unsafe watched[value].storage!.withUnsafeMutablePointerToElements { UInt(bitPattern: $0) }
+        if !line.isOver {
             for thread in world.threads {
-                let inLine = thread.timeInLine(line, since: time)
-                if inLine > 0 { sum = mix(sum, mix(UInt64(thread.index), inLine)) }
+                guard let waiter = thread.waiter else { continue }
+                sum &+= mix(UInt64(thread.index), waiter.stateContents)
+                noteWaiter(of: thread, waiter, line, value)
             }
-        case .present(let time, let thread): sum = mix(sum, mix(time, thread))
+            for note in notes where note.command.value == value {
+                guard let accepted = note.accepted else { continue }
+                let bit: UInt64 = 1 << note.command.index
+                late = accepted.lane.state.isLate ? late | bit : late & ~bit
+            }
         }
-        lane.commands.forEach { command in
-            sum = mix(sum, mix(UInt64(index(of: command)), World.rounded(command.arrival)))
+        return mix(sum, turns.contents)
+    }
+
+    /// A thread or a task surely stands in line, or does not.
+    private func noteWaiter(of thread: VirtualThread, _ waiter: Waiter, _ line: Line, _ value: Int) {
+        guard let index = thread.commands.last, notes[index].command.value == value else { return }
+        let isThere = waiter.isInLine && line.waiters.elements.contains { $0 === waiter }
+        if !isThere { return inLine &= ~(1 << index) }
+        inLine |= 1 << index
+        if notes[index].phase == .issued { notes[index].phase = .inLine }
+        if waiter.state.isLate { world.fail("\(notes[index].command) is late and stands in line") }
+    }
+
+    private func check(_ lane: Lane, _ line: Line) {
+        if lane.isInLine, lane.state.isLate { world.fail("a lane is late and stands in line") }
+        if lane.isInLine, !lane.hasBlock, !lane.state.isOwed {
+            world.fail("a lane without a block is not owed the turn")
         }
-        return sum
     }
 
-    /// The number of a command in a lane. One that was not known before is just being submitted.
-    private func index(of command: PendingCommand) -> Int {
-        if let known = notes.firstIndex(where: { $0.pending === command }) { return known }
-        let index = world.current.notes.submitted!
-        notes[index].pending = command
-        return index
+    /// The commands of lanes, and the tasks, that have no place in line at the moment.
+    var lateNow: UInt64 {
+        var mask: UInt64 = 0
+        for note in notes where inLine & (1 << note.command.index) != 0 && note.accepted?.lane.state.isLate == true {
+            mask |= 1 << note.command.index
+        }
+        for thread in world.threads where thread.waiter?.state.isLate == true {
+            if let index = thread.commands.last { mask |= 1 << index }
+        }
+        return mask
     }
 
-    /// The latest block of a lane, in one number.
-    private func tag(of lane: Lane, of value: Int) -> UInt64 {
-        let age = watched[value].age(of: lane)
-        return mix(mix(UInt64(lane.identity), UInt64(value)), age << 32 | lane.blockNumber)
+    /// While nobody has the lock of a line, the word says what is true of it (rules 3 and 4).
+    func checkLines() {
+        for (value, watched) in watched.enumerated() where watched.lock.holder == nil && watched.storage != nil {
+            guard let turns = watched.turns else { continue }
+            let turn = unsafe TurnWord(bits: watched.word.pointee.bits)
+            let summary = unsafe TurnWord(holder: turn.holder, of: turns.line)
+            // A listener that begins takes a turn that is suspended, and need not look when it frees that.
+            let difference = turn.bits ^ summary.bits
+            if difference != 0, !turn.isSuspended || difference != TurnWord.lookBit {
+                world.fail("the word of value \(value) says \(turn.text), but its line \(summary.text)")
+            }
+            guard turn.isFree, !turn.isSuspended, let front = unsafe turns.line.front else { continue }
+            if front.state.isOwed { world.fail("value \(value) is free, and its front is owed the turn") }
+            if !front.state.isSent, !front.state.isLooking {
+                world.fail("value \(value) is free, and its front is not sent for")
+            }
+        }
     }
 
-    private func name(_ lane: Lane, of value: Int) {
-        unsafe lane.grantWord.storage.pointee.role = .grant
-        unsafe lane.probe.storage.pointee.role = .probe
-        watched[value].name(lane)
+    /// Whether the holder of the turn that a command waits for waits, through others, for one that the calling thread
+    /// has.
+    func isInCircle(_ command: Command) -> Bool {
+        var value = command.value
+        for _ in 0...watched.count {
+            let turn = unsafe TurnWord(bits: watched[value].word.pointee.bits)
+            if world.current.isKnown(as: turn.holder) { return value != command.value }
+            guard let thread = world.threads.first(where: { $0.isKnown(as: turn.holder) }),
+                thread.waiter?.state.isRegistered == true, let index = thread.commands.last
+            else { return false }
+            value = notes[index].command.value
+        }
+        return false
     }
-}
 
-extension Lane {
-    /// How many granted commands the block has not begun, without a step of a thread.
-    var grantLeft: Int { unsafe Grant(bits: grantWord.storage.pointee.bits).count }
-}
-
-extension Lane {
-    /// Whether its block was a probe that has come and gone, without a step of a thread.
-    var blockHasLeft: Bool { unsafe probe.storage.pointee.bits == Probe.answered }
+    /// What is still in the line of a value, though nothing should be.
+    func rest(of value: Int) -> String? {
+        let turn = unsafe TurnWord(bits: watched[value].word.pointee.bits)
+        guard watched[value].storage != nil, let turns = watched[value].turns else { return nil }
+        let line = unsafe turns.line
+        if !turn.isFree || !turn.isLineEmpty { return "the word says \(turn.text)" }
+        if !line.waiters.elements.isEmpty || !line.watchers.isEmpty { return "something waits" }
+        if line.timerRuns { return "the timer runs" }
+        if line.lanes.all.contains(where: { $0.hasBlock || !$0.commands.isEmpty || $0.hasTurn }) {
+            return "a lane has not ended"
+        }
+        if turns.pendingCount(line) != 0 { return "\(turns.pendingCount(line)) commands are counted" }
+        if line.lanes.all.count > 1 { return "\(line.lanes.all.count) lanes are kept" }
+        return nil
+    }
 }
 
 extension PendingCommand {
-    /// What its handle says of it, which revokes the grant of a lane first.
-    var stateOfHandle: State {
-        guard currentState == .waiting, let lane = unsafe lane, lane.granted > 0 else { return currentState }
-        let begun = lane.granted - lane.grantLeft
-        var ahead: [PendingCommand] = []
-        lane.commands.forEach { ahead.append($0) }
-        return ahead.prefix(begun).contains { $0 === self } ? .started : .waiting
+    /// Its state, without a step.
+    var stateNow: CommandState {
+        unsafe State(rawValue: AtomicWord(firstIn: self as AnyObject).storage.pointee.bits & ~Self.awaitedBit)!
     }
+
+    var isWaiting: Bool { stateNow == .waiting }
 }
 
-extension PriorityFIFO {
-    /// From the first to the last.
-    fileprivate func forEach(_ body: (PendingCommand) -> Void) {
-        for list in lists.reversed() {
-            var link = unsafe list.first
-            while let command = unsafe link?.takeUnretainedValue() {
-                body(command)
-                unsafe link = command.next
-            }
-        }
-    }
+extension TurnWord {
+    fileprivate var text: String { String(bits, radix: 16) }
+}
+
+extension Monitor.Phase: CustomStringConvertible {
+    var description: String { ["not yet issued", "issued", "in line", "running", "ended"][Int(rawValue)] }
 }

@@ -2,17 +2,13 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Watches the commands of an execution from outside, and says what breaks a promise.
+/// Watches the commands of an execution from outside, and says what breaks a rule or a promise.
 ///
-/// A command surely stands in line once its thread has given the lock of the line back, or once its submission has
-/// returned. See `Monitor+Values` for what it sees inside.
+/// A `wait` and a task surely stand in line when the lock of the line is given back with them there; a command of a
+/// queue does when its submission has returned. See `Monitor+Lines` for what it sees inside.
 final class Monitor {
     enum Phase: UInt64 {
-        case fresh
-        case issued
-        case inLine
-        case running
-        case ended
+        case fresh, issued, inLine, running, ended
     }
 
     struct Note {
@@ -20,106 +16,81 @@ final class Monitor {
         var phase = Phase.fresh
         /// Which commands surely stood in line when this one was issued.
         var ahead: UInt64 = 0
-        /// The thread that issued it.
-        var issuer = 0
-        var issueTime: UInt64 = 0
-        /// When it surely stood in line.
-        var lineTime: UInt64 = 0
-        /// The command behind its handle, for an async one whose submission has returned.
-        var pending: PendingCommand?
+        /// What its submission has returned.
+        var accepted: AcceptedCommand?
         var doneWasDropped = false
         var ran = false
         /// A thread tries to cancel it, or has.
         var mayBeCancelled = false
+        var taskMayBeCancelled = false
+        /// An async closure had the turn while this waited for that.
+        var hasMetAsync = false
         var wasCancelled = false
         /// Its handle said that it waits, after its value was suspended, and that is suspended still.
         var isHeldBack = false
-        /// More urgent commands that stood in line when its handle said that it waits.
-        var mustComeLater: UInt64 = 0
         var completions = 0
     }
 
-    /// What a thread is known to do.
-    struct ThreadNotes {
-        /// The `wait` commands that it is in.
-        var waits: [Int] = []
-        /// The async command that it is submitting.
-        var submitted: Int?
-        /// Which commands surely stood in line when the thread last looked at a turn word: it decided not earlier.
-        var seen: UInt64 = 0
-        /// Which of them may have lost their place in line by then, as their queue stood still.
-        var seenOverdue: UInt64 = 0
-        /// Which were in lanes whose blocks were late when the thread looked, with the lock that it had last: the equals
-        /// of other slow queues may pass them.
-        var seenLate: UInt64 = 0
-        /// Which values surely were suspended then.
-        var seenSuspended: UInt64 = 0
-        /// How many other threads stood in line then, or were about to.
-        var seenThreads: UInt64 = 0
-        /// The time of that look.
-        var seenTime: UInt64 = 0
+    /// What was true of a line at one moment.
+    struct Look {
+        /// The commands that surely stood in line.
+        var inLine: UInt64 = 0
+        var isSuspended = false
+    }
+
+    /// A value, as it is seen from outside and from inside.
+    struct Watched {
+        weak var storage: CommandQueueStorage<Cell>?
+        weak var turns: TurnQueue?
+        let lock: PlatformLock
+        let word: UnsafeMutablePointer<AtomicWord.Storage>
+        /// How many handles there are, and how many suspensions.
+        var handles = 0
+        var suspensions = 0
+        var isSurelySuspended = false
+        /// When the turn was taken last, or handed to its holder.
+        var taken = Look()
+        /// How many commands have begun since then.
+        var begun = 0
+        /// When the holder of the turn looked at the word last.
+        var latest = Look()
+        /// An async closure took it.
+        var hasAsyncClosure = false
     }
 
     var notes: [Note] = []
     var inLine: UInt64 = 0
-    /// The commands of lanes that have lost their place in line, when the line's lock was free last.
-    var overdue: UInt64 = 0
-    var suspensions = [0, 0]
-    private var suspended: UInt64 = 0
-    /// How many handles there are of each value.
-    private var handles = [0, 0]
-    private(set) var values = 0
-    /// How long after its call each `wait` command must have begun.
-    private var time: UInt64 = 0
-    private(set) var listening = Scenario.Listening.none
-    var watched: [WatchedValue] = []
-    let limits = HandoffPolicy()
+    /// The commands of queues that had no place in line, as their lanes were late, when the lock was free last.
+    var late: UInt64 = 0
+    var watched: [Watched] = []
+    /// How many commands the calls that cancel have counted, less those that were told, and how many of these were tasks
+    /// that were perhaps cancelled otherwise.
+    private var cancelled = 0
+    private var cancelledTasks = 0
 }
 
 extension Monitor {
     func reset(for scenario: Scenario) {
-        notes.removeAll(keepingCapacity: true)
+        notes = scenario.commands.map { Note(command: $0) }
         watched.removeAll(keepingCapacity: true)
-        for command in scenario.commands { notes.append(Note(command: command)) }
-        inLine = 0
-        overdue = 0
-        suspensions = [0, 0]
-        suspended = 0
-        handles = [0, 0]
-        values = scenario.values
-        listening = scenario.listening
-        time = scenario.time
+        (inLine, late, cancelled, cancelledTasks) = (0, 0, 0, 0)
     }
 
     /// Everything that later judgements depend on.
     var state: UInt64 {
-        var sum = mix(inLine, overdue)
-        for value in suspensions.indices {
-            sum = mix(sum, UInt64(suspensions[value]) << 1 | suspended >> UInt64(value) & 1)
+        var sum = mix(inLine, late)
+        for value in watched {
+            sum = mix(sum, mix(UInt64(value.suspensions), UInt64(value.begun)))
+            for look in [value.taken, value.latest] {
+                sum = mix(sum, (look.inLine & inLine) << 1 | (look.isSuspended ? 1 : 0))
+            }
         }
         for note in notes where note.phase != .fresh {
             sum = mix(sum, UInt64(note.command.index) << 8 | note.phase.rawValue << 4 | UInt64(note.completions))
             if note.phase == .ended { continue }
-            sum = mix(
-                sum,
-                (note.mayBeCancelled ? 1 : 0) | (note.wasCancelled ? 2 : 0) | (note.doneWasDropped ? 4 : 0)
-                    | (note.isHeldBack ? 8 : 0)
-            )
-            sum = mix(sum, mix(note.ahead & inLine, note.mustComeLater & inLine))
-            if time < .max >> 1 { sum = mix(sum, note.issueTime) }
-            guard note.phase == .inLine else { continue }
-            // The arrival decides in which order commands are refused, when nothing else remembers it.
-            sum = mix(sum, mix(note.lineTime, note.pending.map { unsafe $0.arrival } ?? 0))
-        }
-        for thread in world.threads where thread.notes.seen & inLine != 0 || thread.notes.seenSuspended != 0 {
-            let notes = thread.notes
-            sum = mix(sum, mix(mix(UInt64(thread.index), notes.seen & inLine), notes.seenSuspended))
-            sum = mix(sum, mix(mix(notes.seenTime, notes.seenThreads), notes.seenOverdue & inLine))
-            sum = mix(sum, notes.seenLate & inLine)
-        }
-        for thread in world.threads {
-            let latest = latestArrivals(of: thread)
-            if latest != 0 { sum = mix(sum, mix(UInt64(thread.index), latest)) }
+            let flags: [Bool] = [note.mayBeCancelled, note.wasCancelled, note.doneWasDropped, note.isHeldBack, note.ran,
+                note.hasMetAsync]
+            sum = mix(mix(sum, flags.reduce(1) { $0 << 1 | ($1 ? 1 : 0) }), note.ahead & inLine)
         }
         return sum
     }
@@ -128,47 +99,42 @@ extension Monitor {
 // What the doubles tell.
 
 extension Monitor {
-    /// A thread reads a turn word, or exchanges it.
-    func looked(_ thread: VirtualThread) {
-        thread.notes.seen = inLine
-        // Another thread that has the lock may be about to publish that a lane has its place again.
-        thread.notes.seenOverdue = overdue | overdueNow
-        thread.notes.seenSuspended = suspended
-        let waiting = notes.count { ($0.phase == .issued || $0.phase == .inLine) && $0.command.target == nil }
-        thread.notes.seenThreads = UInt64(max(waiting - 1, 1))
-        thread.notes.seenTime = world.clock
+    func looked(at value: Int) {
+        let holder = unsafe TurnWord(bits: watched[value].word.pointee.bits).holder
+        guard watched[value].storage != nil, world.current.isKnown(as: holder) else { return }
+        watched[value].latest = look(at: value)
     }
 
-    /// A thread with the lock of a line looks whether the block of a lane has come and gone.
-    func looksForLateLanes(_ thread: VirtualThread) {
-        thread.notes.seenLate |= lateNow
+    func turnChanged(of value: Int, from old: UInt64, to new: UInt64) {
+        if new & identityBits == 0 || old == new { return }
+        // A thread whose manual command is left gives the turn to nobody, and a block takes what its lane was handed.
+        if new == TurnWord.detached || old >> 36 & 0xFFFFF != 0 && new == world.current.identity { return }
+        if new == 1 << 4 { return }
+        watched[value].taken = look(at: value)
+        watched[value].begun = 0
+        watched[value].hasAsyncClosure = new & TurnWord.asyncBit != 0
+        for index in notes.indices where watched[value].hasAsyncClosure && notes[index].command.value == value {
+            notes[index].hasMetAsync = true
+        }
+    }
+
+    private func look(at value: Int) -> Look {
+        Look(inLine: inLine & ~late & ~lateNow, isSuspended: watched[value].isSurelySuspended)
     }
 
     func parks(_ thread: VirtualThread) {
-        if thread.notes.submitted != nil { world.fail("a submission waits") }
-        if thread.notes.waits.isEmpty { return world.fail("\(thread.name) waits outside of any command") }
-        surelyWaits(thread)
+        if thread.submitted != nil { world.fail("a submission waits") }
+        if thread.commands.isEmpty, thread.queue != nil { world.fail("\(thread.name) waits outside of any command") }
         thread.rememberOnlyCommands()
     }
 
-    /// The command that a thread is in stands in line, or stood there.
-    func surelyWaits(_ thread: VirtualThread) {
-        if let index = thread.notes.waits.last, notes[index].phase == .issued { standsInLine(index) }
-    }
-
-    /// A thread has waited long enough, and will leave the line unless the turn is there.
-    func isOutOfTime(_ thread: VirtualThread) {
-        guard let index = thread.notes.waits.last, notes[index].command.timeout < .max else { return }
-        inLine &= ~(1 << index)
-    }
-
     func hasTimeout(_ thread: VirtualThread) -> Bool {
-        thread.notes.waits.contains { notes[$0].command.timeout < .max }
+        thread.commands.contains { notes[$0].command.timeout < .max }
     }
 
-    /// Where a thread is in the `wait` commands that it is in, in one number.
+    /// Where a thread is in the commands that it is in, in one number.
     func progress(_ thread: VirtualThread) -> UInt64 {
-        thread.notes.waits.reduce(0) { mix($0, UInt64($1) << 4 | notes[$1].phase.rawValue) }
+        thread.commands.reduce(0) { mix($0, UInt64($1) << 4 | notes[$1].phase.rawValue) }
     }
 }
 
@@ -180,140 +146,134 @@ extension Monitor {
         if notes[index].phase != .fresh { world.fail("\(command) is issued twice") }
         notes[index].phase = .issued
         notes[index].ahead = inLine
-        notes[index].issuer = world.current.index
-        notes[index].issueTime = world.clock
-        if command.target == nil {
-            world.current.notes.waits.append(index)
-        } else {
-            world.current.notes.submitted = index
-        }
+        notes[index].hasMetAsync = watched[command.value].hasAsyncClosure
+        if command.isAsync { world.current.submitted = index } else { world.current.commands.append(index) }
     }
 
-    func submitted(_ command: Command, _ pending: PendingCommand) {
+    func submitted(_ command: Command, _ accepted: AcceptedCommand) {
         let index = command.index
-        world.current.notes.submitted = nil
-        notes[index].pending = pending
-        // Its lane may have its place again before the next look at what is overdue.
-        overdue |= overdueNow
+        world.current.submitted = nil
+        notes[index].accepted = accepted
         guard notes[index].phase == .issued else { return }
-        standsInLine(index)
-        guard lockIsFree(of: command.value) else { return }
-        // From now on no command begins before this one that is less urgent and whose handle says that it waits.
-        for other in notes where other.command.priority < command.priority && saysWaiting(other, of: command.value) {
-            notes[other.command.index].mustComeLater |= 1 << index
-        }
+        notes[index].phase = .inLine
+        if !notes[index].mayBeCancelled { inLine |= 1 << index }
+        // Its lane may be about to have its place again.
+        if accepted.lane.state.isLate || !lockIsFree(of: command.value) { late |= 1 << index }
+    }
+
+    func refused(_ command: Command, _ outcome: Outcome) {
+        world.current.submitted = nil
+        if command.report == nil { completes(command, outcome) }
     }
 
     /// A `suspend()` has returned.
     func suspended(_ value: Int) {
-        suspensions[value] += 1
-        suspended |= 1 << value
-        guard lockIsFree(of: value) else { return }
-        for other in notes where saysWaiting(other, of: value) { notes[other.command.index].isHeldBack = true }
+        watched[value].suspensions += 1
+        watched[value].isSurelySuspended = true
+        for note in notes where note.command.value == value && note.accepted?.command.isWaiting == true {
+            notes[note.command.index].isHeldBack = true
+        }
     }
 
     /// A `resume()` begins.
     func resumes(_ value: Int) {
-        suspensions[value] -= 1
-        guard suspensions[value] <= 0 else { return }
-        suspended &= ~(1 << value)
+        watched[value].suspensions -= 1
+        guard watched[value].suspensions <= 0 else { return }
+        watched[value].isSurelySuspended = false
         for index in notes.indices where notes[index].command.value == value { notes[index].isHeldBack = false }
     }
 
-    func cancelBegins(_ index: Int) {
-        notes[index].mayBeCancelled = true
-        inLine &= ~(1 << index)
+    func cancelBegins(isTask: Bool = false, _ isMeant: (Command) -> Bool) {
+        for index in notes.indices where isMeant(notes[index].command) {
+            notes[index].mayBeCancelled = true
+            if isTask { notes[index].taskMayBeCancelled = true }
+            if notes[index].command.isAsync { inLine &= ~(1 << index) }
+        }
     }
 
-    func cancelEnds(_ index: Int, _ isCancelled: Bool) {
-        guard isCancelled else { return }
-        let command = notes[index].command
-        if notes[index].ran { world.fail("\(command) is cancelled though it ran") }
-        if notes[index].wasCancelled { world.fail("\(command) is cancelled twice") }
-        notes[index].wasCancelled = true
-        if case .none = command.report { completes(command, .cancelled) }
-    }
+    /// So many were cancelled.
+    func cancelEnds(_ count: Int) { cancelled += count }
 
-    func drops(_ command: Command) {
-        notes[command.index].doneWasDropped = true
-    }
+    func drops(_ command: Command) { notes[command.index].doneWasDropped = true }
 
-    /// A command begins to use the value.
+    /// A command begins to use the value, or looks whether it meets the condition.
     func starts(_ command: Command) {
-        let thread = world.current
-        let note = notes[command.index]
+        let (index, value, note) = (command.index, command.value, notes[command.index])
         if note.phase != .issued, note.phase != .inLine { world.fail("\(command) runs twice") }
-        if command.target == nil, world.clock > note.issueTime + time {
-            world.fail("\(command) begins only after \(world.clock - note.issueTime) ns")
-        }
         if note.wasCancelled { world.fail("\(command) runs though it was cancelled") }
-        if thread.notes.seenSuspended & (1 << command.value) != 0 {
-            world.fail("\(command) begins, but its value is suspended")
-        }
         if note.isHeldBack { world.fail("\(command) begins, but it waited when its value was suspended") }
-        if let pending = note.pending, pending.stateOfHandle != .started {
-            world.fail("\(command) begins, but its handle says that it is \(pending.stateOfHandle)")
+        if let accepted = note.accepted, accepted.command.stateNow != .running {
+            world.fail("\(command) begins, but its handle says that it is \(accepted.command.stateNow)")
         }
-        for other in notes where thread.notes.seen & inLine & (1 << other.command.index) != 0 {
-            judge(note, before: other, on: thread)
-        }
-        let missed = note.mustComeLater & inLine & ~(overdue | overdueNow | thread.notes.seenOverdue)
-        if missed != 0 {
-            world.fail("\(command) begins, but it waited when command \(missed.trailingZeroBitCount) was submitted")
-        }
-        thread.notes.seen = 0
-        notes[command.index].phase = .running
-        notes[command.index].ran = true
-        inLine &= ~(1 << command.index)
-        thread.begins(command)
+        let look = watched[value].begun == 0 ? watched[value].taken : watched[value].latest
+        if look.isSuspended { world.fail("\(command) begins, but its value is suspended") }
+        for other in notes where look.inLine & inLine & (1 << other.command.index) != 0 { judge(note, before: other) }
+        watched[value].begun += 1
+        if watched[value].begun > world.batch { world.fail("\(command) begins after a whole batch") }
+        notes[index].phase = .running
+        notes[index].ran = true
+        inLine &= ~(1 << index)
+        world.current.rememberOnlyCommands()
+    }
+
+    /// The value does not meet the condition of a command, which has run only to see that.
+    func waitsForChange(_ command: Command) {
+        notes[command.index].phase = .issued
+        notes[command.index].ran = false
+        // It comes anew, behind those that stand in line then.
+        notes[command.index].ahead = 0
     }
 
     /// A command has answered, with what it should have or not.
     func completes(_ command: Command, _ outcome: Outcome) {
-        let index = command.index
-        notes[index].completions += 1
-        if notes[index].completions > 1 { world.fail("\(command) completes twice") }
-        let expected: [Outcome]
-        switch notes[index].phase {
-        case .running:
-            expected = [command.expected(doneWasDropped: notes[index].doneWasDropped)]
-        case .issued, .inLine:
-            expected =
-                command.mayBeRefused + (notes[index].mayBeCancelled ? [.cancelled] : [])
-                + (command.target != nil && isGone(command.value) ? [.closed] : [])
-        case .fresh, .ended:
-            expected = []
-        }
+        let note = notes[command.index]
+        notes[command.index].completions += 1
+        if note.completions > 0 { world.fail("\(command) completes twice") }
+        let expected: [Outcome] =
+            switch note.phase {
+            case .running: [command.expected(doneWasDropped: note.doneWasDropped)]
+            case .issued, .inLine: refusals(of: note)
+            case .fresh, .ended: []
+            }
         if !expected.contains(outcome) { world.fail("\(command) ends with \(outcome), not \(expected)") }
-        if outcome == .circular, !isInCircle(command) { world.fail("\(command) is refused, but it is in no circle") }
-        notes[index].phase = .ended
-        inLine &= ~(1 << index)
+        if outcome == .circular, !isInCircle(command), world.current.task == nil || !note.hasMetAsync { world.fail("\(command) is refused, but it is in no circle") }
+        if outcome == .cancelled {
+            notes[command.index].wasCancelled = true
+            cancelled -= 1
+            if notes[command.index].taskMayBeCancelled { cancelledTasks += 1 }
+        }
+        notes[command.index].phase = .ended
+        inLine &= ~(1 << command.index)
     }
 
-    /// A command that has nothing to report to ends.
+    /// What a command may answer that does not run.
+    private func refusals(of note: Note) -> [Outcome] {
+        let command = note.command
+        var outcomes: [Outcome] = note.mayBeCancelled ? [.cancelled] : []
+        if command.isAsync {
+            if watched[command.value].handles == 0, watched[command.value].suspensions > 0 { outcomes.append(.closed) }
+            if world.isBounded { outcomes.append(.full) }
+            return outcomes
+        }
+        if world.isBounded, command.isTask { outcomes.append(.full) }
+        if command.timeout < .max { outcomes.append(.timedOut) }
+        if command.held.contains(command.value) { return outcomes + [.reentrant] }
+        // A wait that ends is in no circle.
+        return command.timeout < .max && !note.hasMetAsync ? outcomes : outcomes + [.circular]
+    }
+
+    /// A command ends that has nothing to report to.
     func completesUnseen(_ command: Command) {
         completes(command, command.expected(doneWasDropped: notes[command.index].doneWasDropped))
     }
 
-    /// A `wait` command has returned.
+    /// A `wait` or `await` command has returned.
     func returns(_ command: Command) {
-        world.current.notes.waits.removeLast()
+        world.current.commands.removeLast()
+        inLine &= ~(1 << command.index)
     }
 
     func hasEnded(_ index: Int) -> Bool { notes[index].phase == .ended }
-
-    func handleMade(of value: Int) {
-        handles[value] += 1
-    }
-
-    func handleGoes(of value: Int) {
-        handles[value] -= 1
-    }
-
-    /// Nobody can resume the value any more.
-    private func isGone(_ value: Int) -> Bool {
-        handles[value] == 0 && suspensions[value] > 0
-    }
 
     /// How often the commands have changed a value.
     func changes(of value: Int) -> UInt64 {
@@ -324,66 +284,28 @@ extension Monitor {
     func checkEnd() {
         for note in notes where note.phase != .ended || note.completions != 1 {
             // What was not run and told gives no further command.
-            if note.phase == .fresh, let parent = note.command.parent,
-                !notes[parent].ran || notes[parent].completions == 0
-            {
-                continue
-            }
+            if note.phase == .fresh, let parent = note.command.parent, !notes[parent].ran { continue }
             world.fail("at the end \(note.command) is \(note.phase), completed \(note.completions) times")
+        }
+        if cancelled > 0 || cancelled < -cancelledTasks {
+            world.fail("\(cancelled) more commands were cancelled than were told so")
         }
     }
 }
 
 extension Monitor {
-    private func standsInLine(_ index: Int) {
-        notes[index].phase = .inLine
-        notes[index].lineTime = world.clock
-        inLine |= 1 << index
-    }
-
-    /// Whether the handle of a command of a value says that it waits.
-    private func saysWaiting(_ note: Note, of value: Int) -> Bool {
-        note.command.value == value && note.pending?.stateOfHandle == .waiting
-    }
-
-    /// When a command came: of those that come at once, one is a nanosecond behind the other.
-    private func arrival(of note: Note) -> UInt64 {
-        max(note.lineTime, note.pending.map { unsafe $0.arrival } ?? 0)
-    }
-
     /// Whether `first` may have the turn although `other` stands in line.
-    private func judge(_ first: Note, before other: Note, on thread: VirtualThread) {
-        guard other.command.value == first.command.value, other.command.index != first.command.index else { return }
-        if thread.notes.seenOverdue & (1 << other.command.index) != 0 { return }
-        let urgent = other.command.priority
-        if urgent > first.command.priority {
-            world.fail("\(first.command) runs although \(other.command) waits")
-        } else if first.ahead & (1 << other.command.index) != 0, first.issuer == other.issuer,
-            urgent == first.command.priority
-        {
-            world.fail("\(first.command) passes \(other.command), which the same thread gave before it")
-        } else if urgent == first.command.priority {
-            let isLate = thread.notes.seenLate & (1 << other.command.index) != 0
-            if isLate, let lane = unsafe first.pending?.lane, isSlow(lane) { return }
-            if first.command.target != nil || first.phase == .inLine {
-                if first.ahead & (1 << other.command.index) != 0 {
-                    world.fail("\(first.command) passes \(other.command), which waited before it")
-                }
-            } else if thread.notes.seenTime >= arrival(of: other) + limits.barging * thread.notes.seenThreads {
-                world.fail("\(first.command) passes \(other.command), which has waited too long for that")
-            }
+    private func judge(_ first: Note, before other: Note) {
+        let (command, waiting) = (first.command, other.command)
+        guard waiting.value == command.value, waiting.index != command.index else { return }
+        if waiting.priority > command.priority { world.fail("\(command) runs although \(waiting) waits") }
+        guard waiting.priority == command.priority else { return }
+        // Rule 1.
+        if first.phase == .issued, waiting.kind != .wait, !command.hasCondition {
+            world.fail("\(command) barges past \(waiting)")
         }
-    }
-}
-
-extension Monitor.Phase: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .fresh: "not yet issued"
-        case .issued: "issued"
-        case .inLine: "in line"
-        case .running: "running"
-        case .ended: "ended"
+        if first.phase == .inLine, first.ahead & (1 << waiting.index) != 0 {
+            world.fail("\(command) passes \(waiting), which waited before it")
         }
     }
 }

@@ -20,15 +20,24 @@ final class World {
     private var isStarting = false
     private var isOver = false
 
-    var graph: GraphContents?
     let monitor = Monitor()
     var chooser = Chooser()
 
     /// What all shared objects hold, in one number: zero while each holds what it began with.
     private var objects: UInt64 = 0
+
+    /// Nanoseconds. The clock stands still but for the jumps that a scenario allows, and until something comes.
     private(set) var clock: UInt64 = 0
     private var jumps: [UInt64] = []
-    private(set) var timers = 0
+    /// How often a timer of the library may still fire before it has to.
+    private var haste = 0
+
+    /// How often the library looks for something before it sleeps, and how many commands a block runs.
+    private(set) var looks = 1
+    private(set) var batch = 2
+
+    /// Whether a command may be refused as too many wait.
+    private(set) var isBounded = false
 
     private(set) var scenario = ""
     private var queues: [String: DispatchQueue] = [:]
@@ -46,12 +55,6 @@ final class World {
 }
 
 extension World {
-    /// When an execution begins, in nanoseconds of the virtual clock.
-    static var beginning: UInt64 { 1_000_000_000 }
-
-    /// A time without the nanoseconds that keep the arrivals of commands apart. The clock goes in whole microseconds.
-    static func rounded(_ time: UInt64) -> UInt64 { time / 1_000 }
-
     /// Runs one execution to its end.
     ///
     /// - Returns: what was wrong, if anything.
@@ -60,12 +63,13 @@ extension World {
         self.scenario = scenario.name
         for thread in threads { thread.abandon() }
         threads = []
+        WaitGraph.shared.waits = [:]
         objects = 0
-        outside.objects = 0
         outside.forget()
-        clock = Self.beginning
+        clock = 1_000_000_000
         jumps = scenario.jumps.reversed()
-        timers = 0
+        (haste, looks, batch) = (scenario.haste, scenario.looks, scenario.batch)
+        isBounded = scenario.limit != .max
         steps = 0
         failure = nil
         isOver = false
@@ -82,8 +86,14 @@ extension World {
     }
 
     /// Adds a thread of the scenario.
-    func addThread(_ name: String, _ body: @escaping () -> Void) {
-        add(name, nil, body)
+    func addThread(_ name: String, isTask: Bool, isMain: Bool, _ body: @escaping () -> Void) {
+        let thread = add(name, nil, body)
+        thread.isMain = isMain
+        if isTask { thread.task = VirtualTask(thread) }
+    }
+
+    func addWorker(_ name: String, of queue: DispatchQueue) {
+        add(name, queue) { queue.work() }.next = .work(queue)
     }
 
     /// The queue of that label.
@@ -94,11 +104,8 @@ extension World {
         return queue
     }
 
-    func addWorker(_ name: String, of queue: DispatchQueue) {
-        let worker = add(name, queue) { queue.work() }
-        worker.forget()
-        worker.next = .work(queue)
-    }
+    /// The main queue does not start while the main thread does something.
+    var isMainThreadBusy: Bool { threads.contains { $0.isMain && !$0.isFinished } }
 
     /// Notes what is wrong and ends the execution.
     func fail(_ message: String) {
@@ -125,8 +132,7 @@ extension World {
         me.next = step
         steps += 1
         // A state that was met before was checked then.
-        if !chooser.isOnKnownPath { monitor.checkValues() }
-        monitor.lookForOverdueLanes()
+        if !chooser.isOnKnownPath { monitor.checkLines() }
         if steps > 20_000 { fail("no end after 20,000 steps") }
         if isStarting {
             unsafe cfiber_switch(me.fiber, outside.fiber)
@@ -142,22 +148,7 @@ extension World {
         if isStarting { end(current) } else { decide(after: current) }
     }
 
-    func newObject() -> UInt64 {
-        current.objects += 1
-        return mix(current.observed, current.objects)
-    }
-
-    /// Makes something whose name depends on nothing but `name`.
-    func named<Object>(_ name: UInt64, _ make: () -> Object) -> Object {
-        let (observed, objects) = (current.observed, current.objects)
-        current.forget(but: name)
-        current.objects = 0
-        defer {
-            current.recall(observed)
-            current.objects = objects
-        }
-        return make()
-    }
+    func newObject() -> UInt64 { current.newObject() }
 
     func objectChanged(_ id: UInt64, from old: UInt64, to new: UInt64) {
         objects ^= mix(id, old) ^ mix(id, new)
@@ -170,24 +161,27 @@ extension World {
         if let jump = jumps.last, current !== outside, chooser.choose(2, staying: false, kind: 1) == 1 {
             jumps.removeLast()
             clock += jump
-            if isVerbose { log("the clock jumps to +\(clock - Self.beginning)") }
+            if isVerbose { log("the clock jumps to \(clock)") }
         }
         current.observe(clock)
         return clock
     }
 
-    func advanceClock(to time: UInt64) {
-        clock = max(clock, time)
-    }
+    /// Whether something may come that is due at a time: a time-out of a user at any moment, a timer of the library when
+    /// nothing else happens any more, or if the scenario is hasty.
+    func mayCome(_ time: UInt64, _ isUsers: Bool) -> Bool { isUsers || time <= clock || haste > 0 }
 
-    func timersChanged(by difference: Int) {
-        timers += difference
-        if timers > monitor.values { fail("more timers than values") }
+    /// It comes.
+    func comes(_ time: UInt64, _ isUsers: Bool) {
+        if time <= clock { return }
+        clock = time
+        if !isUsers, haste > 0 { haste -= 1 }
+        if isVerbose { log("it is \(clock)") }
     }
 
     /// Everything that what happens next depends on, in one number.
     var state: UInt64 {
-        var sum = objects ^ mix(clock, UInt64(jumps.count))
+        var sum = objects ^ mix(mix(clock, UInt64(haste)), UInt64(jumps.count))
         for thread in threads {
             sum &+= mix(thread.observed, UInt64(thread.index) << 1 | (thread.isFinished ? 1 : 0))
         }
@@ -213,12 +207,25 @@ extension World {
         current = me
     }
 
+    private func isPossible(_ thread: VirtualThread) -> Bool {
+        switch thread.next {
+        case .run: true
+        case .lock(let lock): lock.holder == nil
+        case .wait(let semaphore, let time):
+            semaphore.count > 0 || time.map { mayCome($0, monitor.hasTimeout(thread)) } == true
+        case .work(let queue): queue.hasWork
+        case .until(_, let condition): condition()
+        case .never: false
+        }
+    }
+
     private func decide(after me: VirtualThread) {
         guard !isOver else { return end(me) }
         possible.removeAll(keepingCapacity: true)
-        let canStay = me !== outside && me.next.isPossible
+        let canStay = me !== outside && isPossible(me)
         if canStay { possible.append(me) }
-        for thread in threads where thread !== me && thread.next.isPossible { possible.append(thread) }
+        for thread in threads where thread !== me && isPossible(thread) { possible.append(thread) }
+        if possible.isEmpty { waitForTimer() }
         guard !possible.isEmpty else {
             isOver = true
             if threads.contains(where: { !$0.isFinished && $0.queue == nil }) { failure = stuck() }
@@ -229,6 +236,21 @@ extension World {
         guard next !== me else { return }
         current = next
         unsafe cfiber_switch(me.fiber, next.fiber)
+    }
+
+    /// Nothing happens any more until the next timer fires.
+    private func waitForTimer() {
+        var first: (time: UInt64, thread: VirtualThread)?
+        for thread in threads {
+            let time: UInt64? =
+                switch thread.next {
+                case .wait(_, let time): time
+                case .work(let queue): queue.nextTime
+                default: nil
+                }
+            if let time, time < first?.time ?? .max { first = (time, thread) }
+        }
+        if let first { possible.append(first.thread) }
     }
 
     private func end(_ me: VirtualThread) {
@@ -242,11 +264,11 @@ extension World {
         return "nobody can go on: " + waiting.map { "\($0.name) waits to \(describe($0.next))" }.joined(separator: ", ")
     }
 
-    func describe(_ step: Step) -> String {
+    private func describe(_ step: Step) -> String {
         switch step {
         case .run(let name, let argument): "\(name) \(String(argument, radix: 16))"
         case .lock: "lock"
-        case .wait, .waitFor: "unpark"
+        case .wait: "wake up"
         case .work(let queue): "start a block of \(queue.label)"
         case .until(let name, _): "\(name)"
         case .never: "end"

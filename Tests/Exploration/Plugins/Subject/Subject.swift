@@ -1,0 +1,58 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Foundation
+import PackagePlugin
+
+/// Copies the sources of the library that are explored, with a few words of them changed.
+@main
+struct Subject: BuildToolPlugin {
+    private static let excluded: Set = [
+        // There are doubles of these.
+        "AtomicWord", "ThreadLocal", "LibraryTimers", "CommandMistake",
+        // What is left out asks for more doubles, and has no part in the line.
+        "Continuations+Resuming", "Duration+Waiting", "AsyncCommands+Labels", "AwaitCommands", "MainActorCommands",
+        "QueueSafeAsyncedValue", "QueueSafeContainer+Changes", "QueueSafeContainer+Debugging", "QueueSafeSyncedValue",
+        "WaitCommands+Labels",
+    ]
+
+    private static let changes = [
+        // The hash of a state looks at everything, and nothing leaves the module.
+        #"s/(file)?private(\(set\))? //; s/@(inlinable|usableFromInline|_transparent) ?//"#,
+        // A virtual thread has a stack of its own, so what is suspended just waits. The text stays the same.
+        #"s/nonisolated\(nonsending\) //; s/ async (->|throws|\{)/ \1/; s/([^.`])\bawait /\1/g"#,
+        // Which no function can hide, as one with the same name and type would be another.
+        #"s/withUnsafeCurrentTask/withVirtualTask/"#,
+        // A block has the name of its lane.
+        #"s/target\.async \{ \[self\]/target.async(of: self) { [self]/"#,
+        // Each look is a step: as many as a scenario asks for.
+        #"s/for _ in 0\.\.<[0-9]+/for _ in 0..<world.looks/"#,
+        #"s/static let spinsBeforeParking = .*/static var spinsBeforeParking: Int { world.looks - 1 }/"#,
+        #"s/static let batch = .*/static var batch: Int { world.batch }/"#,
+    ]
+
+    func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
+        let library = context.package.directoryURL.appending(path: "../../Sources/ThreadSafeValue").standardized
+        let folders = try ["CommandQueue", "Primitives", "QueueSafeValue"].flatMap { folder in
+            try FileManager.default.contentsOfDirectory(
+                at: library.appending(path: folder),
+                includingPropertiesForKeys: nil
+            )
+        }
+        let sources = folders.filter { !Self.excluded.contains($0.deletingPathExtension().lastPathComponent) }
+        return (sources + [library.appending(path: "Lock/WaitGraph.swift")]).map { source in
+            let copy = context.pluginWorkDirectoryURL.appending(path: source.lastPathComponent)
+            return .buildCommand(
+                displayName: "Copying \(source.lastPathComponent)",
+                executable: URL(filePath: "/bin/sh"),
+                arguments: [
+                    "-c", #"sed -E "$1" "$2" > "$3""#, "sh", Self.changes.joined(separator: ";"), source.path(),
+                    copy.path(),
+                ],
+                inputFiles: [source],
+                outputFiles: [copy]
+            )
+        }
+    }
+}

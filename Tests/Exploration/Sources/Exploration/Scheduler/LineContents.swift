@@ -1,0 +1,93 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// What a line holds, in one number, and not how it came to that: with the past of a line in it, everything would be
+// explored too, but hardly any two states would be the same.
+
+extension TurnQueue {
+    /// All that the lock of the line guards.
+    var contents: UInt64 {
+        let line = unsafe line
+        var sum = mix(line.fairTime, UInt64(line.suspensions))
+        sum = mix(sum, bits(line.isListenedTo, line.hasBeginner, line.isOver, line.timerRuns, line.mainThreadWaits))
+        sum = mix(sum, UInt64(line.acceptedCount))
+        // Times of arrival count only as far as they tell who came first.
+        var arrivals: [(level: UInt64, time: UInt64, id: UInt64)] = []
+        for waiter in line.waiters.elements {
+            arrivals.append((waiter.state.priority.level, waiter.state.arrival, waiter.id))
+        }
+        for lane in line.lanes.all {
+            sum &+= lane.contents
+            for command in lane.commands.queued {
+                arrivals.append((command.priority.level, command.arrival, command.id))
+            }
+        }
+        arrivals.sort { ($0.level, $0.time, $0.id) < ($1.level, $1.time, $1.id) }
+        for arrival in arrivals { sum = mix(sum, mix(arrival.level, arrival.id)) }
+        for waiter in line.watchers.elements { sum = mix(sum, waiter?.id ?? 1) }
+        if let latest = line.lanes.latest { sum = mix(sum, latest.targetID) }
+        return sum
+    }
+}
+
+extension Lane {
+    fileprivate var targetID: UInt64 { target.id }
+
+    /// A lane that is new gets the name that it has in every execution, whoever has made it.
+    func name(in value: Int) {
+        let name = mix(target.id, UInt64(value))
+        unsafe tells.storage.pointee.id = name
+        unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.id = mix(name, 1)
+    }
+
+    fileprivate var contents: UInt64 {
+        var sum = mix(id, mix(stateContents, UInt64(block)))
+        sum = mix(sum, mix(tellsAtLook, bits(hasBlock) | UInt64(commands.cancelledCount) << 1))
+        for command in batch { sum = mix(sum, command.id) }
+        return sum
+    }
+}
+
+extension LaneCommands {
+    /// Those that are not in the batch.
+    fileprivate var queued: [PendingCommand] {
+        lists.flatMap { list in
+            var commands: [PendingCommand] = []
+            var link = unsafe list.head
+            while let command = unsafe link?.takeUnretainedValue() {
+                commands.append(command)
+                unsafe link = command.next
+            }
+            return commands
+        }
+    }
+}
+
+extension PendingCommand {
+    fileprivate var id: UInt64 { unsafe AtomicWord(firstIn: self).storage.pointee.id }
+}
+
+extension Waiter {
+    var id: UInt64 { unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.id }
+
+    /// All but its arrival.
+    var stateContents: UInt64 {
+        let flags = bits(
+            state.isWatching,
+            state.isSent,
+            state.isOwed,
+            state.isLooking,
+            state.isLate,
+            state.isWaiting,
+            state.isRegistered,
+            state.refusal != nil,
+            isInLine
+        )
+        return mix(mix(state.priority.level, flags), mix(state.sentTime, state.patience))
+    }
+}
+
+private func bits(_ flags: Bool...) -> UInt64 {
+    flags.reduce(1) { $0 << 1 | ($1 ? 1 : 0) }
+}

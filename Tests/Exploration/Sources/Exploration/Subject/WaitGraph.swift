@@ -1,1 +1,0 @@
-../../../../../Sources/ThreadSafeValue/Lock/WaitGraph.swift
