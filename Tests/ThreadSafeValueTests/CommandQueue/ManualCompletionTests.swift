@@ -173,40 +173,6 @@ struct ManualCompletionTests {
 
     private struct Thrown: Error {}
 
-    @Test(
-        "On a serial queue its completion is called before the next command begins, 1,000 times",
-        arguments: [false, true],
-        [false, true]
-    )
-    func completionBeforeNext(isDropped: Bool, comesLater: Bool) throws {
-        try inTime {
-            let value = QueueSafeValue(value: 0)
-            let queue = DispatchQueue(label: "target")
-            for _ in 0..<1_000 {
-                let (log, kept) = (Log<Int>(), Protected<CommandCompletionClosure?>(nil))
-                let isOver = Door()
-                value.async(performIn: queue).lowestPriority.set { _, done in
-                    kept.wrappedValue = done
-                } completion: { _ in
-                    log.add(1)
-                }
-                value.async(performIn: queue).lowestPriority.set { _ in
-                    log.add(2)
-                } completion: { _ in
-                    log.add(3)
-                    isOver.open()
-                }
-                try poll("it has begun") { kept.wrappedValue != nil }
-                // The block of the lane is over, or looks for the next command.
-                if comesLater { queue.sync {} }
-                if !isDropped { kept.wrappedValue?() }
-                kept.wrappedValue = nil
-                isOver.waitUntilOpen()
-                #expect(log.entries == [1, 2, 3])
-            }
-        }
-    }
-
     private final class Note: Sendable {
         private let whenItEnds: @Sendable () -> Void
 
