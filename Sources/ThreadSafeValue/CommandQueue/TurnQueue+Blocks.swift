@@ -224,14 +224,14 @@ extension TurnQueue {
     /// Lets go of commands that are over, and tells callers. Each may run any code.
     private func letGo(_ lane: Lane, _ run: inout BlockRun) {
         (run.count, run.isToTell) = (0, false)
-        // Listeners first: a completion may wait for one.
+        // Listeners first: a completion may wait for one. What a buffer pushes out goes away last: it may wait for one.
         for delivery in run.deliveries { delivery.perform() }
-        if !run.deliveries.isEmpty { run.deliveries = [] }
         while let command = run.over.removeFirst() {
             run.tells.word.increment()
             command.letGo(lane)
             run.tells.word.increment()
         }
+        if !run.deliveries.isEmpty { run.deliveries = [] }
     }
 
     /// Waits a moment: a command seldom comes alone.
