@@ -106,7 +106,11 @@ extension AtomicWord {
 
     private func change(to bits: UInt64) {
         let old = unsafe storage.pointee.bits
-        unsafe world.objectChanged(storage.pointee.id, from: storage.pointee.facts(old), to: storage.pointee.facts(bits))
+        unsafe world.objectChanged(
+            storage.pointee.id,
+            from: storage.pointee.facts(old),
+            to: storage.pointee.facts(bits)
+        )
         unsafe storage.pointee.bits = bits
         if case .turn(let value) = unsafe storage.pointee.role {
             world.monitor.turnChanged(of: value, from: TurnWord(bits: old).holder, to: TurnWord(bits: bits).holder)

@@ -9,36 +9,48 @@ extension Scenario {
 
     /// The scenarios that are explored exhaustively.
     static let all =
-        turns + lines + lates + batches + suspensions + cancellations + timeouts + manuals + lives + mistakes + conditions
+        turns + lines + lates + batches + suspensions + cancellations + timeouts + manuals + lives + mistakes
+        + conditions
         + listeners + places
 
     // Rules 1 to 4: to take a turn, to wait for it, to release it, to be owed it.
     private static var turns: [Scenario] {
         [
             Scenario("two waits", threads: [[.wait()], [.wait()]]),
-            Scenario("three waits", preemptions: 3, threads: [[.wait()], [.wait()], [.wait()]]),
+            Scenario("three waits", threads: [[.wait()], [.wait()], [.wait()]]),
             Scenario("waits of three priorities", threads: [[.wait(.lowest)], [.wait(.medium)], [.wait(.highest)]]),
             Scenario("waits that come again", threads: [[.wait(), .wait()], [.wait(), .wait()]]),
             Scenario("waits that look twice", looks: 2, threads: [[.wait()], [.wait()]]),
             Scenario(
                 "an equal barges, and the front is owed the turn",
                 jumps: [fair],
-                preemptions: 2,
+                preemptions: 3,
                 threads: [[.wait(), .wait()], [.wait()], [.wait()]]
             ),
             Scenario("two tasks", threads: [[.task()], [.task()]]),
             Scenario("a task and a wait", threads: [[.task()], [.wait(), .wait()]]),
-            Scenario("tasks of two priorities and a wait", threads: [[.task(.lowest)], [.task(.high)], [.wait(.high)]]),
+            Scenario(
+                "tasks of two priorities and a wait",
+                threads: [[.task(.lowest)], [.task(.high)], [.wait(.high)]]
+            ),
             Scenario("an async closure and a task", threads: [[.task(isAsync: true)], [.task(.highest)]]),
             Scenario("a command and a wait", queues: [1], threads: [[.async(0)], [.wait()]]),
             Scenario("a command and a task", queues: [1], threads: [[.async(0)], [.task()]]),
-            Scenario("a command, and a wait that is more urgent", queues: [1], threads: [[.async(0)], [.wait(.highest)]]),
-            Scenario("a command that is more urgent, and a wait", queues: [1], threads: [[.async(0, .high)], [.wait()]]),
+            Scenario(
+                "a command, and a wait that is more urgent",
+                queues: [1],
+                threads: [[.async(0)], [.wait(.highest)]]
+            ),
+            Scenario(
+                "a command that is more urgent, and a wait",
+                queues: [1],
+                threads: [[.async(0, .high)], [.wait()]]
+            ),
             Scenario("own writes are seen", queues: [1], threads: [[.async(0), .wait()]]),
             Scenario(
                 "own writes are seen beside others",
                 queues: [1],
-                preemptions: 2,
+                preemptions: 3,
                 threads: [[.async(0, .medium), .wait()], [.wait()]]
             ),
             Scenario(
@@ -49,7 +61,7 @@ extension Scenario {
             ),
             Scenario("own writes are seen by a task", queues: [1], threads: [[.async(0), .task()]]),
             Scenario("two threads submit", queues: [1], threads: [[.async(0)], [.async(0)]]),
-            Scenario("two queues", queues: [1, 1], preemptions: 2, threads: [[.async(0)], [.async(1)]]),
+            Scenario("two queues", queues: [1, 1], preemptions: 3, threads: [[.async(0)], [.async(1)]]),
         ]
     }
 
@@ -64,13 +76,13 @@ extension Scenario {
             Scenario(
                 "two queues and a wait between them",
                 queues: [1, 1],
-                preemptions: 2,
+                preemptions: 3,
                 threads: [[.async(0, .lowest), .async(1, .highest)], [.wait(.medium)]]
             ),
             Scenario(
                 "a wait between commands of one queue",
                 queues: [1],
-                preemptions: 3,
+                preemptions: 4,
                 threads: [[.async(0), .async(0)], [.wait()]]
             ),
             Scenario(
@@ -98,39 +110,42 @@ extension Scenario {
             Scenario(
                 "a queue stands still and was handed the turn",
                 queues: [1],
-                preemptions: 3,
                 threads: [
-                    [.wait(.lowest, .then(.async(0))), .setQueueSuspended(0, true), .wait(.highest),
-                     .setQueueSuspended(0, false)],
+                    [
+                        .wait(.lowest, .then(.async(0))), .setQueueSuspended(0, true), .wait(.highest),
+                        .setQueueSuspended(0, false),
+                    ]
                 ]
             ),
             Scenario(
                 "two queues stand still, and one comes back",
                 queues: [1, 1],
-                preemptions: 1,
+                preemptions: 3,
                 threads: [
-                    [.setQueueSuspended(0, true), .setQueueSuspended(1, true), .async(0), .async(1), .wait(),
-                     .setQueueSuspended(0, false), .wait(), .setQueueSuspended(1, false)],
+                    [
+                        .setQueueSuspended(0, true), .setQueueSuspended(1, true), .async(0), .async(1), .wait(),
+                        .setQueueSuspended(0, false), .wait(), .setQueueSuspended(1, false),
+                    ]
                 ]
             ),
             Scenario(
                 "a late queue gets more commands",
                 queues: [1],
                 haste: 1,
-                preemptions: 2,
+                preemptions: 3,
                 threads: [[.async(0), .async(0, .high), .wait(), .async(0)]]
             ),
             Scenario(
                 "a task is late",
                 haste: 2,
-                preemptions: 2,
+                preemptions: 3,
                 threads: [[.task()], [.wait(), .wait(.medium)], [.wait(.highest)]]
             ),
             Scenario(
                 "a queue and a task are late",
                 queues: [1],
                 haste: 2,
-                preemptions: 1,
+                preemptions: 2,
                 threads: [[.task()], [.async(0), .wait()]]
             ),
             Scenario(
@@ -142,7 +157,7 @@ extension Scenario {
             Scenario(
                 "a wait below a block that was handed the turn",
                 queues: [1],
-                preemptions: 2,
+                preemptions: 3,
                 threads: [[.async(0, tells: .then(.wait())), .async(0, .high)], [.wait()]]
             ),
             Scenario(
@@ -155,7 +170,6 @@ extension Scenario {
                 "the main thread waits, and others submit to its queue",
                 queues: [0],
                 main: 0,
-                preemptions: 2,
                 threads: [[.wait()], [.async(0), .wait()]]
             ),
         ]
@@ -182,14 +196,13 @@ extension Scenario {
                 "a batch that tells, and a wait",
                 queues: [1],
                 batch: 3,
-                preemptions: 2,
+                preemptions: 4,
                 threads: [[.async(0, tells: .closure), .async(0, tells: .closure)], [.wait()]]
             ),
             Scenario(
                 "a block tells one caller for long",
                 queues: [2],
                 haste: 3,
-                preemptions: 2,
                 threads: [[.async(0, tells: .then(.await(1))), .async(0)]]
             ),
             Scenario(
@@ -197,14 +210,14 @@ extension Scenario {
                 queues: [2],
                 haste: 2,
                 batch: 3,
-                preemptions: 1,
+                preemptions: 2,
                 threads: [[.async(0, tells: .closure), .async(0, tells: .closure), .async(0), .wait()]]
             ),
             Scenario(
                 "a report waits whose block was replaced",
                 queues: [2],
                 haste: 3,
-                preemptions: 3,
+                preemptions: 2,
                 threads: [[.async(0, tells: .then(.wait())), .async(0)], [.wait()]]
             ),
             Scenario(
@@ -233,13 +246,12 @@ extension Scenario {
             Scenario(
                 "a suspension and a batch",
                 queues: [1],
-                preemptions: 3,
                 threads: [[.async(0), .async(0)], [.suspend(0), .resume(0)]]
             ),
             Scenario(
                 "a suspension of a block that was handed the turn",
                 queues: [1],
-                preemptions: 2,
+                preemptions: 3,
                 threads: [[.async(0), .suspend(0), .resume(0)], [.wait(.highest)]]
             ),
             Scenario("a suspension and a task", threads: [[.suspend(0), .resume(0)], [.task()], [.task(.high)]]),
@@ -247,7 +259,7 @@ extension Scenario {
                 "a suspension and a late queue",
                 queues: [1],
                 haste: 2,
-                preemptions: 1,
+                preemptions: 2,
                 threads: [[.async(0), .suspend(0), .resume(0)], [.wait()]]
             ),
         ]
@@ -259,19 +271,16 @@ extension Scenario {
             Scenario(
                 "a command is cancelled beside a wait",
                 queues: [1],
-                preemptions: 3,
                 threads: [[.async(0), .cancel(0)], [.wait()]]
             ),
             Scenario(
                 "one of two commands is cancelled",
                 queues: [1],
-                preemptions: 3,
                 threads: [[.async(0, tells: .closure), .async(0)], [.cancel(0)]]
             ),
             Scenario(
                 "a command is cancelled by two",
                 queues: [1],
-                preemptions: 3,
                 threads: [[.async(0), .cancel(0)], [.cancel(0)]]
             ),
             Scenario(
@@ -281,9 +290,12 @@ extension Scenario {
                 threads: [[.async(0), .async(0, .high)], [.cancelAll(0)], [.wait()]]
             ),
             Scenario("waiting threads are cancelled", threads: [[.wait()], [.wait()], [.cancelAll(0)]]),
-            Scenario("waiting tasks are cancelled", preemptions: 3, threads: [[.task()], [.task()], [.cancelAll(0)]]),
+            Scenario("waiting tasks are cancelled", threads: [[.task()], [.task()], [.cancelAll(0)]]),
             Scenario("a task is cancelled", threads: [[.task()], [.wait(), .cancelTask(0)]]),
-            Scenario("a task is cancelled by two ways", preemptions: 3, threads: [[.task()], [.wait(), .cancelTask(0)], [.cancelAll(0)]]),
+            Scenario(
+                "a task is cancelled by two ways",
+                threads: [[.task()], [.wait(), .cancelTask(0)], [.cancelAll(0)]]
+            ),
             Scenario(
                 "a task is cancelled while the value is suspended",
                 threads: [[.task()], [.suspend(0), .cancelTask(0), .resume(0)]]
@@ -291,7 +303,6 @@ extension Scenario {
             Scenario(
                 "a handle answers",
                 queues: [1],
-                preemptions: 3,
                 threads: [[.async(0), .cancel(0)], [.beTask, .awaitHandle(0)]]
             ),
         ]
@@ -300,18 +311,24 @@ extension Scenario {
     private static var timeouts: [Scenario] {
         [
             Scenario("a wait with a time-out", threads: [[.wait(timeout: 1_000)], [.wait()]]),
-            Scenario("a wait that only looks", queues: [1], threads: [[.async(0), .wait(timeout: 0)], [.wait(timeout: 0)]]),
-            Scenario("waits with time-outs", preemptions: 3, threads: [[.wait(timeout: 1_000)], [.wait(.high, timeout: 1_000)], [.wait()]]),
+            Scenario(
+                "a wait that only looks",
+                queues: [1],
+                threads: [[.async(0), .wait(timeout: 0)], [.wait(timeout: 0)]]
+            ),
+            Scenario(
+                "waits with time-outs",
+                preemptions: 3,
+                threads: [[.wait(timeout: 1_000)], [.wait(.high, timeout: 1_000)], [.wait()]]
+            ),
             Scenario("a task with a time-out", threads: [[.task(timeout: 1_000)], [.wait()]]),
             Scenario(
                 "a task with a time-out is cancelled",
-                preemptions: 3,
                 threads: [[.task(timeout: 1_000)], [.wait(), .cancelTask(0)]]
             ),
             Scenario(
                 "a wait with a time-out beside a command",
                 queues: [1],
-                preemptions: 3,
                 threads: [[.async(0), .wait(timeout: 1_000)]]
             ),
         ]
@@ -321,8 +338,14 @@ extension Scenario {
         [
             Scenario("a manual wait", threads: [[.wait(.lowest, .manual(.callingTwice))], [.wait()]]),
             Scenario("a manual wait that drops its done", threads: [[.wait(.lowest, .manual(.dropping))], [.wait()]]),
-            Scenario("a manual wait that is completed elsewhere", threads: [[.wait(.lowest, .left)], [.complete(.calling)], [.wait()]]),
-            Scenario("a manual wait whose done is dropped elsewhere", threads: [[.wait(.lowest, .left)], [.complete(.dropping)]]),
+            Scenario(
+                "a manual wait that is completed elsewhere",
+                threads: [[.wait(.lowest, .left)], [.complete(.calling)], [.wait()]]
+            ),
+            Scenario(
+                "a manual wait whose done is dropped elsewhere",
+                threads: [[.wait(.lowest, .left)], [.complete(.dropping)]]
+            ),
             Scenario(
                 "a manual command",
                 queues: [1],
@@ -336,7 +359,6 @@ extension Scenario {
             Scenario(
                 "a manual command that is completed elsewhere",
                 queues: [1],
-                preemptions: 3,
                 threads: [[.async(0, .lowest, .left, tells: .closure), .async(0)], [.complete(.callingTwice)]]
             ),
             Scenario(
@@ -348,7 +370,7 @@ extension Scenario {
             Scenario(
                 "two manual commands and a wait",
                 queues: [1],
-                preemptions: 1,
+                preemptions: 2,
                 threads: [
                     [.async(0, .lowest, .left), .async(0, .lowest, .left)], [.complete(.calling), .complete(.calling)],
                     [.wait()],
@@ -357,7 +379,6 @@ extension Scenario {
             Scenario(
                 "a suspension and a manual command",
                 queues: [1],
-                preemptions: 2,
                 threads: [[.async(0, .lowest, .left), .suspend(0), .resume(0)], [.complete(.calling)]]
             ),
         ]
@@ -376,7 +397,7 @@ extension Scenario {
             Scenario(
                 "a suspended value with commands of two queues is let go",
                 queues: [1, 1],
-                preemptions: 1,
+                preemptions: 3,
                 threads: [[.async(0), .async(1, .high, tells: .closure)], [.suspend(0), .release(0)]]
             ),
             Scenario(
@@ -387,7 +408,6 @@ extension Scenario {
             Scenario(
                 "a value is let go while a command is cancelled",
                 queues: [1],
-                preemptions: 3,
                 threads: [[.async(0, tells: .closure), .suspend(0), .release(0)], [.cancel(0)]]
             ),
             Scenario(
@@ -402,13 +422,22 @@ extension Scenario {
 
     private static var mistakes: [Scenario] {
         [
-            Scenario("a wait in a wait of the same value", threads: [[.wait(.lowest, .then(.wait(.highest)))], [.wait()]]),
-            Scenario("a wait in a command of the same value", queues: [1], threads: [[.async(0, .lowest, .then(.wait()))]]),
-            Scenario("a wait in an async closure of the same value", threads: [[.task(.lowest, .then(.wait()), isAsync: true)]]),
+            Scenario(
+                "a wait in a wait of the same value",
+                threads: [[.wait(.lowest, .then(.wait(.highest)))], [.wait()]]
+            ),
+            Scenario(
+                "a wait in a command of the same value",
+                queues: [1],
+                threads: [[.async(0, .lowest, .then(.wait()))]]
+            ),
+            Scenario(
+                "a wait in an async closure of the same value",
+                threads: [[.task(.lowest, .then(.wait()), isAsync: true)]]
+            ),
             Scenario(
                 "a handle is awaited in the closure that keeps it waiting",
                 queues: [1],
-                preemptions: 2,
                 threads: [[.task(.lowest, .then(.awaitHandle(1)), isAsync: true)], [.async(0)]]
             ),
             Scenario(
@@ -418,7 +447,7 @@ extension Scenario {
             ),
             Scenario(
                 "three threads in a circle",
-                preemptions: 2,
+                preemptions: 3,
                 threads: [
                     [.wait(.lowest, .then(.wait(on: 1)))], [.wait(.lowest, .then(.wait(on: 2)), on: 1)],
                     [.wait(.lowest, .then(.wait(on: 0)), on: 2)],
@@ -432,7 +461,6 @@ extension Scenario {
             ),
             Scenario(
                 "two tasks in a circle",
-                preemptions: 3,
                 threads: [
                     [.task(.lowest, .then(.task(on: 1)), isAsync: true)],
                     [.task(.lowest, .then(.task(on: 0)), isAsync: true, on: 1)],
@@ -440,7 +468,6 @@ extension Scenario {
             ),
             Scenario(
                 "a task and a thread in a circle",
-                preemptions: 3,
                 threads: [
                     [.task(.lowest, .then(.task(on: 1)), isAsync: true)], [.wait(.lowest, .then(.wait(on: 0)), on: 1)],
                 ]
@@ -460,7 +487,11 @@ extension Scenario {
     private static var conditions: [Scenario] {
         [
             Scenario("a wait for a condition", threads: [[.wait(.lowest, .when(1))], [.wait()]]),
-            Scenario("a wait for a condition that a command meets", queues: [1], threads: [[.wait(.lowest, .when(1))], [.async(0)]]),
+            Scenario(
+                "a wait for a condition that a command meets",
+                queues: [1],
+                threads: [[.wait(.lowest, .when(1))], [.async(0)]]
+            ),
             Scenario("a task for a condition", threads: [[.task(.lowest, .when(1))], [.wait()]]),
             Scenario(
                 "two waits for conditions",
@@ -469,7 +500,6 @@ extension Scenario {
             ),
             Scenario(
                 "a wait for a condition and a suspension",
-                preemptions: 3,
                 threads: [[.wait(.lowest, .when(1))], [.suspend(0), .resume(0), .wait()]]
             ),
             Scenario(
@@ -479,7 +509,7 @@ extension Scenario {
             Scenario(
                 "a wait for a condition that a manual command meets",
                 queues: [1],
-                preemptions: 2,
+                preemptions: 3,
                 threads: [[.wait(.lowest, .when(1))], [.async(0, .lowest, .left)], [.complete(.calling)]]
             ),
         ]
@@ -492,7 +522,6 @@ extension Scenario {
                 "a listener hears of commands",
                 queues: [1],
                 isListenedTo: true,
-                preemptions: 3,
                 threads: [[.async(0), .async(0, tells: .closure)]]
             ),
             Scenario(
@@ -501,7 +530,11 @@ extension Scenario {
                 preemptions: 3,
                 threads: [[.async(0), .async(0)], [.listenFromNow(0)]]
             ),
-            Scenario("a listener begins beside waits", preemptions: 3, threads: [[.wait()], [.wait()], [.listenFromNow(0)]]),
+            Scenario(
+                "a listener begins beside waits",
+                preemptions: 3,
+                threads: [[.wait()], [.wait()], [.listenFromNow(0)]]
+            ),
             Scenario(
                 "a listener begins beside a manual wait",
                 threads: [[.wait(.lowest, .left)], [.complete(.calling)], [.listenFromNow(0)]]
@@ -511,7 +544,10 @@ extension Scenario {
                 preemptions: 3,
                 threads: [[.wait(.lowest, .when(1))], [.wait()], [.listenFromNow(0)]]
             ),
-            Scenario("a listener comes and goes", threads: [[.wait(), .wait()], [.listen(0, true), .listen(0, false)]]),
+            Scenario(
+                "a listener comes and goes",
+                threads: [[.wait(), .wait()], [.listen(0, true), .listen(0, false)]]
+            ),
             Scenario(
                 "a listener begins with a suspended value",
                 queues: [1],
@@ -524,7 +560,12 @@ extension Scenario {
     // A bound for what waits.
     private static var places: [Scenario] {
         [
-            Scenario("a place for one command", queues: [1], limit: 1, threads: [[.async(0)], [.async(0, tells: .closure)]]),
+            Scenario(
+                "a place for one command",
+                queues: [1],
+                limit: 1,
+                threads: [[.async(0)], [.async(0, tells: .closure)]]
+            ),
             Scenario("a place for one task", limit: 1, preemptions: 3, threads: [[.task()], [.task()], [.task()]]),
         ]
     }

@@ -247,5 +247,7 @@ extension Action {
 }
 
 extension Command: CustomStringConvertible {
-    var description: String { "command \(index) (\(kind), \(priority), \(body)\(value == 0 ? "" : ", value \(value)"))" }
+    var description: String {
+        "command \(index) (\(kind), \(priority), \(body)\(value == 0 ? "" : ", value \(value)"))"
+    }
 }

@@ -131,7 +131,9 @@ final class Stage: @unchecked Sendable {
         for index in world.monitor.notes.indices { world.monitor.notes[index].accepted = nil }
         (listeners, kept, left, handles) = ([], [], [], [:])
         if Cell.alive != 0 { world.fail("at the end \(Cell.alive) values are not let go") }
-        for part in parts where part.object != nil { world.fail("at the end a \(type(of: part.object!)) is not let go") }
+        for part in parts where part.object != nil {
+            world.fail("at the end a \(type(of: part.object!)) is not let go")
+        }
         if lines.contains(where: { $0.object != nil }) { world.fail("at the end a line is not let go") }
         Cell.alive = 0
     }

@@ -88,8 +88,10 @@ extension Monitor {
         for note in notes where note.phase != .fresh {
             sum = mix(sum, UInt64(note.command.index) << 8 | note.phase.rawValue << 4 | UInt64(note.completions))
             if note.phase == .ended { continue }
-            let flags: [Bool] = [note.mayBeCancelled, note.wasCancelled, note.doneWasDropped, note.isHeldBack, note.ran,
-                note.hasMetAsync]
+            let flags: [Bool] = [
+                note.mayBeCancelled, note.wasCancelled, note.doneWasDropped, note.isHeldBack, note.ran,
+                note.hasMetAsync,
+            ]
             sum = mix(mix(sum, flags.reduce(1) { $0 << 1 | ($1 ? 1 : 0) }), note.ahead & inLine)
         }
         return sum
@@ -236,7 +238,9 @@ extension Monitor {
             case .fresh, .ended: []
             }
         if !expected.contains(outcome) { world.fail("\(command) ends with \(outcome), not \(expected)") }
-        if outcome == .circular, !isInCircle(command), world.current.task == nil || !note.hasMetAsync { world.fail("\(command) is refused, but it is in no circle") }
+        if outcome == .circular, !isInCircle(command), world.current.task == nil || !note.hasMetAsync {
+            world.fail("\(command) is refused, but it is in no circle")
+        }
         if outcome == .cancelled {
             notes[command.index].wasCancelled = true
             cancelled -= 1
