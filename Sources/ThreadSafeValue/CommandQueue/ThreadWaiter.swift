@@ -13,8 +13,8 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
     /// The task in which the thread waits, or 0.
     fileprivate(set) var task: UInt64 = 0
 
-    /// The lanes whose blocks are on the stack of the thread, which alone uses this.
-    var blocks: [Lane] = []
+    /// The lanes whose blocks are on the stack of the thread, which alone uses this, and the numbers of the blocks.
+    var blocks: [(lane: Lane, block: Int)] = []
 
     private init() {
         super.init(.thread, identity: currentThreadIdentity())

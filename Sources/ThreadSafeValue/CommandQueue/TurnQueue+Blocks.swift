@@ -11,7 +11,7 @@ extension TurnQueue {
     /// What the block with this number does.
     func run(_ lane: Lane, block: Int) {
         let thread = ThreadWaiter.current
-        thread.blocks.append(lane)
+        thread.blocks.append((lane, block))
         var run = BlockRun(block: block, thread: thread.identity)
         while !isToGoOn(lane, run), takeTurn(lane, &run) {
             runCommands(lane, &run)

@@ -57,7 +57,10 @@ extension TurnQueue {
 
     /// Lanes that cannot come while the calling thread waits do not stand before it. Under the lock.
     func passLanesBelow(_ thread: ThreadWaiter, isOnMainQueue: Bool, _ line: inout Line) {
-        for lane in thread.blocks where lane.turns === self { makeLate(lane, &line) }
+        // Not those whose block was replaced.
+        for (lane, block) in thread.blocks where lane.turns === self && lane.block == block && lane.hasBlock {
+            makeLate(lane, &line)
+        }
         line.mainThreadWaits = line.mainThreadWaits || isOnMainQueue
         guard isOnMainQueue, let lane = line.lanes.lane(ofQueue: DispatchQueue.main.identity), lane.isInLine else {
             return

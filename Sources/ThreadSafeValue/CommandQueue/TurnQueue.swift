@@ -220,11 +220,15 @@ extension TurnQueue {
                 continue
             }
             if seen.looks || seen.isObserved && isChange {
-                update { line in
+                let isFreed = update { line in
+                    // One may have come since the look.
+                    if line.hasBeginner { return false }
                     line.effects.holder = 0
                     if isChange { line.wakeWatchers() }
+                    return true
                 }
-                return delivery
+                if isFreed { return delivery }
+                continue
             }
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
         }
