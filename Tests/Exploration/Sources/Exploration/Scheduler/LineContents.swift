@@ -37,7 +37,6 @@ extension Lane {
     /// A lane that is new gets the name that it has in every execution, whoever has made it.
     func name(in value: Int) {
         let name = mix(target.id, UInt64(value))
-        unsafe tells.storage.pointee.id = name
         unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.id = mix(name, 1)
     }
 
