@@ -55,6 +55,7 @@ extension Scenario {
         the main thread waits, and others submit to its queue [queues 0, main 0]: wait | async 0; wait
         # Rule 6: batches, and blocks that are replaced.
         a batch of three [queues 1]: async 0; async 0; async 0
+        a batch of three, and a wait behind it [queues 1, preemptions 3]: async 0; async 0; async 0; wait
         a batch and something that is more urgent [queues 1, batch 3, preemptions 3]:
           async 0; async 0; async 0 | wait highest
         a batch that tells [queues 1, batch 3]: async 0 tells; async 0 tells
