@@ -64,7 +64,8 @@ extension TurnWord {
         guard let front = line.front else { return }
         let looks = holder != 0 && holder != front.identity && (front.state.isOwed || !front.state.isSent)
         bits |=
-            front.state.priority.level | (looks ? Self.lookBit : 0) | (line.hasLanes(front.state.priority) ? Self.laneBit : 0)
+            front.state.priority.level | (looks ? Self.lookBit : 0)
+            | (line.hasLanes(front.state.priority) ? Self.laneBit : 0)
             | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
     }
 

@@ -16,4 +16,12 @@ extension Protected {
         withExtendedLifetime(value) {}
         return value
     }
+
+    /// Replaces the value, where an assignment to the wrapped property would not fit.
+    ///
+    /// - Parameter newValue: What to protect from now on. The old value goes away without the lock.
+    @inlinable
+    public func write(_ newValue: consuming Value) {
+        _ = exchange(newValue)
+    }
 }

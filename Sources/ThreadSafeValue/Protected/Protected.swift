@@ -103,7 +103,7 @@ extension Protected {
     /// Calls a closure with the value, on the calling thread, while nobody can change it.
     ///
     /// - Warning: Don't resume, yield, finish or cancel anything in the closure. Take it out, and do it after, as
-    ///   with ``write(_:)``.
+    ///   with `write`.
     /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.

@@ -89,7 +89,8 @@ struct CommandHandleTests {
             return states.wrappedValue
         }
         let expected = (1...count).map { started in
-            (0..<count).map { index -> CommandState in index < started - 1 ? .finished : index == started - 1 ? .running : .waiting
+            (0..<count).map { index -> CommandState in
+                index < started - 1 ? .finished : index == started - 1 ? .running : .waiting
             }
         }
         #expect(states == expected)

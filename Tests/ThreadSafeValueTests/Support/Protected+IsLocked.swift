@@ -10,10 +10,3 @@ extension Protected {
         debugDescription == "Protected(locked)"
     }
 }
-
-extension Protected {
-    /// Replaces the value, where an assignment would not fit.
-    func write(_ newValue: Value) {
-        wrappedValue = newValue
-    }
-}

@@ -55,8 +55,6 @@ struct InstructionCounts {
         change("Protected.write{},listened", Listened.self),
         change("withLocked(2)", TwoLocked.self),
         change("withLocked(3)", ThreeLocked.self),
-        change("withLocked(4)", FourLocked.self),
-        change("withLocked(5)", FiveLocked.self, calls: 4_000),
         change("withLocked([10])", ListLocked.self, calls: 4_000),
         // For comparison.
         change("Mutex.withLock{}", MutexNumber.self),

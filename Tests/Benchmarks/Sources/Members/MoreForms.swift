@@ -88,47 +88,6 @@ package final class ThreeLocked: Changing {
     package var total: Int { first.read { $0 } }
 }
 
-package final class FourLocked: Changing {
-    private let first = Protected(0)
-    private let second = Protected(0)
-    private let third = Protected(0)
-    private let fourth = Protected(0)
-
-    package init() {}
-
-    @inline(never)
-    package func change() {
-        withLocked(first, second, third, fourth) { first, second, third, fourth in
-            first &+= 1
-            second &+= 1
-            third &+= 1
-            fourth &+= 1
-        }
-    }
-
-    package var total: Int { first.read { $0 } }
-}
-
-package final class FiveLocked: Changing {
-    private let first = Protected(0)
-    private let second = Protected(0)
-    private let third = Protected(0)
-    private let fourth = Protected(0)
-    private let fifth = Protected(0)
-
-    package init() {}
-
-    @inline(never)
-    package func change() {
-        withLocked(first, second, third, fourth, fifth) { (values: inout (Int, Int, Int, Int, Int)) in
-            values.0 &+= 1
-            values.4 &+= 1
-        }
-    }
-
-    package var total: Int { first.read { $0 } }
-}
-
 package final class ListLocked: Changing {
     private let values = (0..<10).map { Protected($0) }
 

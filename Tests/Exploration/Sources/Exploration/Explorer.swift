@@ -66,7 +66,7 @@ struct Explorer {
 
     /// Runs one schedule again and tells every step of it.
     func replay(_ scenario: Scenario, _ choices: [UInt8]) {
-        for (number, actions) in scenario.threads.enumerated() { print("  thread \(number): \(actions)") }
+        for (number, actions) in scenario.text.enumerated() { print("  thread \(number):\(actions)") }
         world.isVerbose = true
         world.chooser.beginReplay(choices)
         if world.run(scenario) == nil { print("  nothing is wrong") }

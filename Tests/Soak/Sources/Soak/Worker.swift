@@ -15,7 +15,7 @@ struct Worker {
     var random: Random
     var counts = Counts()
     private var number = 0
-    private var handles: [(handle: CommandHandle, ticket: Ticket, isSilent: Bool)] = []
+    private var handles: [(handle: CommandHandle<Void>, ticket: Ticket, isSilent: Bool)] = []
 
     init(
         _ index: Int,
@@ -185,7 +185,7 @@ extension Worker {
             allowed: allowed
         )
         let commands = values[value].async(performIn: round.queues[queue]).priority(priority)
-        let handle: CommandHandle
+        let handle: CommandHandle<Void>
         switch form {
         case 0:
             handle = commands.set { account in

@@ -101,7 +101,9 @@ struct LibrarySubject: Subject {
         record.isAnswered(result, to: command)
     }
 
-    private func submit(_ async: AsyncCommands<Int>, _ command: Command, _ record: OperationRecord) -> CommandHandle<Void> {
+    private func submit(_ async: AsyncCommands<Int>, _ command: Command, _ record: OperationRecord) -> CommandHandle<
+        Void
+    > {
         let tell: @Sendable (Result<Int, QueueSafeValueError>) -> Void = { record.isAnswered($0, to: command) }
         switch command.form {
         case .get, .getInClosure, .map:

@@ -123,7 +123,8 @@ extension AtomicWord.Storage {
     fileprivate func facts(_ bits: UInt64) -> UInt64 {
         let holder = bits & identityBits
         guard case .turn = role, holder >> 36 != 0 else { return bits }
-        return mix(bits & ~identityBits, unsafe UnsafePointer<Self>(bitPattern: UInt(holder))!.pointee.id)
+        let target = unsafe Unmanaged<DispatchQueue>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(holder))!)
+        return mix(bits & ~identityBits, unsafe target.takeUnretainedValue().id)
     }
 }
 

@@ -6,7 +6,7 @@ extension Scenario {
     /// A larger scenario that one number determines: up to seven threads, some twenty commands, two values, three queues.
     static func random(seed: UInt64) -> Scenario {
         var maker = ScenarioMaker(seed)
-        return maker.scenario(named: "seed \(seed)")
+        return Scenario(maker.scenario(named: "seed \(seed)"))
     }
 }
 
@@ -15,6 +15,8 @@ private struct ScenarioMaker {
     private var values = 1
     private var queues: [Int] = []
     private var left = 0
+    /// Whether nothing waits for a value, and no closure uses one.
+    private var onlySubmits = true
 
     init(_ seed: UInt64) {
         random = SplitMix(state: seed ^ 0x5CE0_A410)
@@ -27,86 +29,78 @@ private struct ScenarioMaker {
 
     private mutating func one(in count: Int) -> Bool { number(count) == 0 }
 
-    private mutating func any<Element>(_ elements: Element...) -> Element { elements[number(elements.count)] }
+    private mutating func any(_ words: String...) -> String { words[number(words.count)] }
 
-    mutating func scenario(named name: String) -> Scenario {
-        var threads: [[Action]] = []
-        for _ in 0..<2 + number(3) { threads.append((0..<1 + number(4)).map { _ in command(depth: 0) }) }
-        let (main, value) = (one(in: 2) ? 0 : nil as Int?, number(values))
+    mutating func scenario(named name: String) -> String {
+        let mayWait = !one(in: 8) || queues.isEmpty
+        var threads: [[String]] = []
+        for _ in 0..<2 + number(3) {
+            threads.append((0..<1 + number(4)).map { _ in command(depth: 0, mayWait: mayWait) })
+        }
+        let value = number(values)
         // At its end a thread lets go of all; with this, the value may be gone at the end.
-        if one(in: 3) { threads[number(threads.count)].append(.release(value)) }
-        if one(in: 4) {
-            threads.append([.suspend(value), .resume(value)])
-        } else if one(in: 3), threads.joined().allSatisfy({ $0.onlySubmits(to: value) }) {
+        if one(in: 3) { threads[number(threads.count)].append("release \(value)") }
+        if onlySubmits {
             // A thread would wait for ever, and a closure with a handle would keep the value.
-            threads.append([.suspend(value), .release(value)])
+            threads.append(["suspend \(value)", "release \(value)"])
+        } else if one(in: 4) {
+            threads.append(["suspend \(value)", "resume \(value)"])
         }
         if !queues.isEmpty, one(in: 3) {
             let queue = number(queues.count)
-            threads.append([.setQueueSuspended(queue, true), .setQueueSuspended(queue, false)])
+            threads.append(["stop \(queue)", "start \(queue)"])
         }
-        if one(in: 6) { threads.append([.cancelAll(value)]) }
-        if one(in: 6), let task = threads.indices.first(where: { threads[$0].contains(where: \.isOfTask) }) {
-            threads.append([.cancelTask(task)])
-        }
-        if one(in: 6) { threads.append([.listenFromNow(value)]) }
-        if left > 0 { threads.append((0..<left).map { _ in .complete(any(.calling, .callingTwice, .dropping)) }) }
-        return Scenario(
-            name,
-            queues: queues,
-            main: main,
-            jumps: (0..<number(3)).map { _ in any(1_000, 251_000, 5_001_000) },
-            haste: number(4),
-            batch: 1 + number(3),
-            looks: 1 + number(2),
-            isListenedTo: one(in: 4),
-            threads: threads
-        )
+        if one(in: 6) { threads.append(["cancelAll \(value)"]) }
+        let task = threads.firstIndex { $0.contains { $0.hasPrefix("task") || $0.hasPrefix("closure") } }
+        if let task, one(in: 3) { threads.append(["cancelTask \(task)"]) }
+        if one(in: 6) { threads.append(["begin \(value)"]) }
+        if left > 0 { threads.append((0..<left).map { _ in any("complete", "completeTwice", "drop") }) }
+        var options = ["haste \(number(4))", "batch \(1 + number(3))", "looks \(1 + number(2))"]
+        if !queues.isEmpty { options.append("queues " + queues.map(String.init).joined(separator: " ")) }
+        if one(in: 2) { options.append("main 0") }
+        if one(in: 2) { options.append("jumps " + any("late", "fair", "fair late")) }
+        if one(in: 4) { options.append("listened") }
+        let text = threads.map { $0.joined(separator: "; ") }.joined(separator: " | ")
+        return "\(name) [\(options.joined(separator: ", "))]: \(text)"
     }
 
-    private mutating func command(depth: Int) -> Action {
-        let priority: CommandPriority = any(.lowest, .lowest, .medium, .highest)
-        let value = number(values)
-        let body: Command.Body
-        switch number(16) {
-        case 0...2: body = .get
-        case 3: body = .fail
-        case 4: body = .manual(any(.calling, .callingTwice, .dropping))
-        case 5...6 where depth == 0:
-            left += 1
-            body = .left
-        case 7...8 where depth < 2: body = .then(command(depth: depth + 1))
-        default: body = .set
+    private mutating func command(depth: Int, mayWait: Bool) -> String {
+        let isWait = mayWait && (queues.isEmpty || one(in: 2))
+        var words = [isWait ? "wait" : "async \(number(queues.count))", any("lowest", "lowest", "medium", "highest")]
+        if values > 1 { words.append("on \(number(values))") }
+        if isWait {
+            onlySubmits = false
+            if one(in: 6) { words.append("briefly") }
         }
-        if queues.isEmpty || one(in: 2) {
-            let timeout: UInt64 = one(in: 6) ? 1_000 : .max
-            let mayBeTask = body == .set || body == .get || body.isInner
-            if mayBeTask, depth == 0, one(in: 3) {
-                return .task(priority, body == .get ? .set : body, isAsync: one(in: 2), on: value, timeout: timeout)
-            }
-            return .wait(priority, body, on: value, timeout: timeout)
-        }
-        var report: Command.Report?
-        switch number(6) {
-        case _ where body == .get: report = .closure
-        case 0 where depth < 2: report = .then(command(depth: depth + 1))
-        case 1...3: report = .closure
         // Who is too late and has nothing to report to is not told; whoever is to complete it would wait for it.
-        default: if body == .left { report = .closure }
+        var tells = one(in: 2)
+        var isPlain = true
+        switch number(16) {
+        case 0...2:
+            (isPlain, tells) = (false, true)
+            words.append("get")
+        case 3...4:
+            isPlain = false
+            words.append(any("fail", "done", "doneTwice", "dropped"))
+        case 5...6 where depth == 0:
+            (isPlain, tells) = (false, true)
+            left += 1
+            words.append("left")
+        case 7...8 where depth < 2: words += inner("doing", depth)
+        default: break
         }
-        return .async(number(queues.count), priority, body, tells: report, on: value)
+        if isWait {
+            if isPlain, depth == 0, one(in: 3) { words[0] = any("task", "closure") }
+        } else if depth < 2, tells, words.last != "get", one(in: 4) {
+            words += inner("tells", depth)
+        } else if tells {
+            words.append("tells")
+        }
+        return words.joined(separator: " ")
     }
-}
 
-extension Action {
-    /// Whether nothing in it waits for the value, and no closure uses it.
-    fileprivate func onlySubmits(to value: Int) -> Bool {
-        guard case .command(let command) = self else { return true }
-        if command.value == value, !command.isAsync { return false }
-        return !command.innerActions.flatMap(\.values).contains(value)
+    private mutating func inner(_ word: String, _ depth: Int) -> [String] {
+        onlySubmits = false
+        return [word, "{", command(depth: depth + 1, mayWait: true), "}"]
     }
-}
-
-extension Command.Body {
-    fileprivate var isInner: Bool { if case .then = self { true } else { false } }
 }

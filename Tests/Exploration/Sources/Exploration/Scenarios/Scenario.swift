@@ -5,47 +5,28 @@
 /// A small program for a few threads: which commands they give, and what happens to the queues and values meanwhile.
 struct Scenario {
     let name: String
-    /// What each thread does, one after the other.
+    /// What each thread does, as it is written, and one after the other.
+    let text: [Substring]
     let threads: [[Action]]
     /// How many blocks each target queue runs at once; 0 for the main queue.
-    let queues: [Int]
+    var queues: [Int] = []
     /// Which thread is the main thread.
-    let main: Int?
+    var main: Int?
     /// How far the clock may jump ahead, each once and in this order.
-    let jumps: [UInt64]
+    var jumps: [UInt64] = []
     /// How often a timer of the library may fire although something else is still to happen.
-    let haste: Int
-    let batch: Int
-    let looks: Int
+    var haste = 0
+    /// How many commands a block runs, and how often the library looks for something before it sleeps.
+    var batch = 2
+    var looks = 1
     /// How many commands may wait.
-    let limit: Int
-    let commands: [Command]
-    let values: Int
-    let isListenedTo: Bool
+    var limit = Int.max
+    var isListenedTo = false
     /// How many preemptions its exploration is bounded to; `nil` if every schedule is looked at.
-    let preemptions: Int?
+    var preemptions: Int?
+    let commands: [Command]
 
-    init(
-        _ name: String,
-        queues: [Int] = [],
-        main: Int? = nil,
-        jumps: [UInt64] = [],
-        haste: Int = 0,
-        batch: Int = 2,
-        looks: Int = 1,
-        limit: Int = .max,
-        isListenedTo: Bool = false,
-        preemptions: Int? = nil,
-        threads: [[Action]]
-    ) {
-        (self.name, self.queues, self.main, self.jumps) = (name, queues, main, jumps)
-        (self.haste, self.batch, self.looks, self.limit) = (haste, batch, looks, limit)
-        (self.isListenedTo, self.preemptions) = (isListenedTo, preemptions)
-        var commands: [Command] = []
-        self.threads = threads.map { $0.map { $0.numbered(&commands, inside: [], of: nil) } }
-        self.commands = commands.sorted { $0.index < $1.index }
-        values = threads.joined().flatMap(\.values).max()! + 1
-    }
+    var values: Int { actions.flatMap(\.values).max()! + 1 }
 
     var actions: [Action] { Array(threads.joined()) }
 
@@ -57,7 +38,7 @@ struct Scenario {
 indirect enum Action: Sendable, Equatable {
     case command(Command)
     /// Takes the turns of two values at once.
-    case both(CommandPriority)
+    case both
     /// The thread is a task.
     case beTask
     /// Lets go of the thread's handle on a value.
@@ -69,8 +50,6 @@ indirect enum Action: Sendable, Equatable {
     /// A listener comes that begins with the value as it is.
     case listenFromNow(Int)
     case setQueueSuspended(Int, Bool)
-    /// Waits until another thread of the scenario is at its end.
-    case join(Int)
     /// Waits until a command is over.
     case await(Int)
     /// Waits for what its handle answers.
@@ -119,18 +98,18 @@ struct Command: Sendable, Equatable {
         case then(Action)
     }
 
-    var index = 0
-    let value: Int
-    let priority: CommandPriority
+    let index: Int
+    var value = 0
+    var priority = CommandPriority.lowest
     let kind: Kind
     /// How long it may wait for its turn, in nanoseconds.
     var timeout = UInt64.max
-    var body: Body
+    var body = Body.set
     var report: Report?
     /// The values that the thread already has when it gives this command.
-    var held: [Int] = []
+    let held: [Int]
     /// The command whose closure or report gives this one.
-    var parent: Int?
+    let parent: Int?
 }
 
 /// How a command ended.
@@ -193,56 +172,6 @@ extension Action {
     var isOfTask: Bool {
         guard case .command(let command) = self else { return self == .beTask }
         return command.isTask || command.kind == .wait && command.innerActions.contains(where: \.isOfTask)
-    }
-
-    /// The same with numbers for all commands in it.
-    fileprivate func numbered(_ commands: inout [Command], inside held: [Int], of parent: Int?) -> Action {
-        guard case .command(var command) = self else { return self }
-        (command.index, command.held, command.parent) = (commands.count, held, parent)
-        commands.append(command)
-        if case .then(let action) = command.body {
-            // An async command runs on a worker, which has nothing else.
-            let others = command.isAsync ? [] : held
-            command.body = .then(action.numbered(&commands, inside: others + [command.value], of: command.index))
-        }
-        if case .then(let action) = command.report {
-            command.report = .then(action.numbered(&commands, inside: [], of: command.index))
-        }
-        return .command(command)
-    }
-}
-
-// Short forms, for the list of scenarios.
-extension Action {
-    static func wait(
-        _ priority: CommandPriority = .lowest,
-        _ body: Command.Body = .set,
-        on value: Int = 0,
-        timeout: UInt64 = .max
-    ) -> Action {
-        .command(Command(value: value, priority: priority, kind: .wait, timeout: timeout, body: body))
-    }
-
-    static func async(
-        _ target: Int,
-        _ priority: CommandPriority = .lowest,
-        _ body: Command.Body = .set,
-        tells report: Command.Report? = nil,
-        on value: Int = 0
-    ) -> Action {
-        .command(Command(value: value, priority: priority, kind: .queue(target), body: body, report: report))
-    }
-
-    /// An awaited command.
-    static func task(
-        _ priority: CommandPriority = .lowest,
-        _ body: Command.Body = .set,
-        isAsync: Bool = false,
-        on value: Int = 0,
-        timeout: UInt64 = .max
-    ) -> Action {
-        let kind = Command.Kind.task(isAsync: isAsync)
-        return .command(Command(value: value, priority: priority, kind: kind, timeout: timeout, body: body))
     }
 }
 

@@ -163,7 +163,7 @@ extension Stage {
             case .queue(let target): submit(command, queues[target], hands)
             case .task(let isAsync): perform(command, isAsync: isAsync, hands)
             }
-        case .both(let priority): useBoth(priority, hands)
+        case .both: useBoth(hands)
         case .beTask: break
         case .release(let value):
             world.pass(.run("let go of value", UInt64(value)))
@@ -179,9 +179,6 @@ extension Stage {
             listeners[value].listen(true, fromCurrentValue: true)
             hands[value].queue.storage.turns.tellBeginner()
         case .setQueueSuspended(let queue, let isSuspended): queues[queue].setSuspended(isSuspended)
-        case .join(let number):
-            let other = world.threads[number]
-            world.pass(.until("join") { other.isFinished })
         case .await(let index): world.pass(.until("await a command") { world.monitor.hasEnded(index) })
         case .awaitHandle(let index): awaitHandle(index)
         case .cancel(let index):
@@ -299,8 +296,8 @@ extension Stage {
     }
 
     /// Takes the turns of two values; no scenario refuses that.
-    private func useBoth(_ priority: CommandPriority, _ hands: Hands) {
-        let result = withLocked(hands[0], hands[1], priority: priority) { first, second in
+    private func useBoth(_ hands: Hands) {
+        let result = withLocked(hands[0], hands[1]) { first, second in
             for cell in [first, second] {
                 if cell.user != nil { world.fail("both values are used while a command has one") }
                 cell.user = -1

@@ -25,7 +25,8 @@ struct Chooser {
         let staying: Bool
     }
     private var path: [Fork] = []
-    private var visited = StateSet()
+    /// With how many preemptions left each state was met.
+    private var visited: [UInt64: Int] = [:]
     private var preemptionBound: Int?
     private var preemptions = 0
     private var isCoasting = false
@@ -122,55 +123,17 @@ extension Chooser {
             // With a bound the thread that could stay is part of the state: leaving it costs.
             var state = mix(world.state, kind)
             if left != nil { state = mix(state, staying ? UInt64(world.current.index) : 0) }
-            guard visited.insert(state, left: left ?? 0) else {
+            if let known = visited[state], known >= left ?? 0 {
                 isCoasting = true
                 return 0
             }
+            visited[state] = left ?? 0
             let last = staying && left == 0 ? 0 : count - 1
             path.append(Fork(chosen: 0, last: UInt8(last), staying: staying))
         }
         let fork = path[index]
         if fork.staying, fork.chosen > 0 { preemptions += 1 }
         return fork.chosen
-    }
-}
-
-/// The states that were met, each with how many preemptions were left then.
-struct StateSet {
-    private var slots: [UInt64] = Array(repeating: 0, count: 1 << 16)
-    private(set) var count = 0
-
-    /// Adds a state; `false` if it is there already with as many preemptions left.
-    mutating func insert(_ state: UInt64, left: Int) -> Bool {
-        // The low four bits hold `left`, so that 60 remain to tell states apart.
-        let key = max(state & ~15, 16)
-        if count * 2 > slots.count { grow() }
-        var index = Self.home(key, slots.count)
-        while slots[index] != 0 {
-            if slots[index] & ~15 == key {
-                guard slots[index] & 15 < left else { return false }
-                slots[index] = key | UInt64(left)
-                return true
-            }
-            index = (index + 1) & (slots.count - 1)
-        }
-        slots[index] = key | UInt64(left)
-        count += 1
-        return true
-    }
-
-    private static func home(_ key: UInt64, _ size: Int) -> Int {
-        Int(truncatingIfNeeded: key >> 20) & (size - 1)
-    }
-
-    private mutating func grow() {
-        let old = slots
-        slots = Array(repeating: 0, count: old.count * 2)
-        for slot in old where slot != 0 {
-            var index = Self.home(slot, slots.count)
-            while slots[index] != 0 { index = (index + 1) & (slots.count - 1) }
-            slots[index] = slot
-        }
     }
 }
 

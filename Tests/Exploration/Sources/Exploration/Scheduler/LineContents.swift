@@ -36,14 +36,12 @@ extension Lane {
 
     /// A lane that is new gets the name that it has in every execution, whoever has made it.
     func name(in value: Int) {
-        let name = mix(target.id, UInt64(value))
-        unsafe tells.storage.pointee.id = name
-        unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.id = mix(name, 1)
+        unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.id = mix(target.id, UInt64(value))
     }
 
     fileprivate var contents: UInt64 {
         var sum = mix(id, mix(stateContents, UInt64(block)))
-        sum = mix(sum, mix(tellsAtLook, bits(hasBlock) | UInt64(commands.cancelledCount) << 1))
+        sum = mix(sum, mix(tellsAtLook, bits(hasBlock, tells == nil) | UInt64(commands.cancelledCount) << 1))
         for command in batch { sum = mix(sum, command.id) }
         return sum
     }
