@@ -140,7 +140,9 @@ extension TurnQueue {
             }
             self.run(command, of: lane, &run)
             guard run.hasTurn, run.isToTell else { continue }
-            if run.count == HandoffPolicy.batch || !tellAlone(lane, &run) { giveBackOrGoOn(lane, &run) }
+            // Without more commands the lane leaves the line first, so that a caller that is told finds the turn free.
+            let hasMore = run.next < run.batch.count && run.count < HandoffPolicy.batch
+            if !hasMore || !tellAlone(lane, &run) { giveBackOrGoOn(lane, &run) }
         }
         letGo(lane, &run)
     }
