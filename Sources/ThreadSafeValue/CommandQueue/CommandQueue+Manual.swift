@@ -76,10 +76,10 @@ extension CommandQueue where Value: Sendable {
             return tell == nil ? nil : value
         }
         // It goes away where it is called, and not on the thread that completes the command.
-        let told = tell.map { Protected<(@Sendable (Result<Value, QueueSafeValueError>) -> Void)?>($0) }
+        var told = tell
         func ending(_ failure: QueueSafeValueError?) -> CommandEnding {
             let result = failure.map(Result.failure) ?? result
-            let effect = told.map { told in Effect { told.write { $0.take() }?(result.map { $0! }) } }
+            let effect = told == nil ? nil : Effect { told.take()?(result.map { $0! }) }
             return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
         }
         guard let completion else { return ending(nil) }
