@@ -12,8 +12,8 @@
 /// print(await handle.value)
 /// ```
 ///
-/// Keep it or not: the command runs all the same. It does not keep the value alive, and of a command that is over it
-/// keeps what `update` returned, and nothing else.
+/// Keep it or not: the command runs all the same. It does not keep the value alive. Of a command that is over, it keeps
+/// only what `update` returned.
 public struct CommandHandle<Answer: Sendable>: Sendable {
     private let accepted: Result<AcceptedCommand, QueueSafeValueError>
 
@@ -33,8 +33,8 @@ extension CommandHandle {
     /// Takes the command out, unless it has begun.
     ///
     /// Its closure is never called then, and its completion gets ``QueueSafeValueError/cancelled`` on the target
-    /// queue. What the closure captured goes away on the calling thread, before this returns. That of a `get` is called
-    /// with the failure on the target queue instead, and goes away then.
+    /// queue. What the closure captured goes away on the calling thread, before this returns. The closure of a
+    /// `get` is called with the failure on the target queue instead, and goes away there.
     ///
     /// - Returns: `true` if this call cancelled the command; `false` if it had begun or was cancelled or refused
     ///   before.
@@ -45,10 +45,11 @@ extension CommandHandle {
         return accepted.lane.turns.cancel(accepted.command, of: accepted.lane)
     }
 
-    /// What the closure of an `update` returned, or of another command nothing; or why the command failed.
+    /// What the closure of an `update` returned, or why the command failed. Other commands return nothing.
     ///
     /// It suspends the task until the command is over. In an async closure that has the value itself, it answers
-    /// ``QueueSafeValueError/reentrantCommand`` at once, and the command runs later.
+    /// ``QueueSafeValueError/reentrantCommand`` at once, and the command runs later. A circle through another value is not
+    /// found.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             switch accepted {

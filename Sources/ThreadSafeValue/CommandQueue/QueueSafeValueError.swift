@@ -16,7 +16,8 @@ public enum QueueSafeValueError: Error, Sendable {
     /// The command was called inside a command of the same value, and would have waited for itself forever.
     case reentrantCommand
 
-    /// The command would have closed a circle of threads or tasks that wait for each other's values.
+    /// The command would have closed a circle of threads or tasks that wait for each other's values, or would have put a
+    /// thread of a task to sleep while an async closure has the turn.
     case circularWait
 
     /// The last copy of the `done` closure went away uncalled, so the manual command was ended without it.
@@ -54,7 +55,7 @@ extension QueueSafeValueError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .valueContainerDeinited:
-            "The value was suspended and is gone: nobody held it any more who could resume it."
+            "The value was suspended and is gone: no handle was left that could resume it."
         case .commandClosureDeallocated:
             "The command has no closure to run: it is nil."
         case .unexpected(let error):

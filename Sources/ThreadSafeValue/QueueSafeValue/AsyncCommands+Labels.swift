@@ -9,7 +9,7 @@ extension AsyncCommands {
     /// Reads the value in a closure, or does nothing if it is `nil`.
     ///
     /// - Parameter commandClosure: Called as in `get { result in }`.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @_disfavoredOverload
     @discardableResult
@@ -25,7 +25,7 @@ extension AsyncCommands {
     /// - Parameters:
     ///   - commandClosure: Called as in `get { result, done in }`.
     ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @_disfavoredOverload
     @discardableResult
@@ -44,7 +44,7 @@ extension AsyncCommands {
     /// - Parameters:
     ///   - accessClosure: Called as in `set { current in }`.
     ///   - commandClosure: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @_disfavoredOverload
     @discardableResult
@@ -61,7 +61,7 @@ extension AsyncCommands {
     /// - Parameters:
     ///   - accessClosure: Called as in `set { current, done in }`.
     ///   - commandClosure: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @_disfavoredOverload
     @discardableResult

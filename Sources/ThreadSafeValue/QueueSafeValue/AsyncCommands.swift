@@ -61,7 +61,7 @@ extension AsyncCommands {
     /// Reads the value in a closure, which has it to itself.
     ///
     /// - Parameter commandClosure: Called once on the target queue with the value, or with why there is none.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func get(
@@ -85,7 +85,7 @@ extension AsyncCommands {
     /// - Parameters:
     ///   - commandClosure: Called once on the target queue with the value, or with why there is none, and `done`.
     ///   - completion: Called once on the target queue after the command, with the value or why the command failed.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func get(
@@ -111,7 +111,7 @@ extension AsyncCommands {
     ///   - newValue: The value to set.
     ///   - commandClosure: Called once on the target queue after the command, with the new value or why it was not
     ///     set.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func set(
@@ -134,11 +134,13 @@ extension AsyncCommands {
 
     /// Changes the value in place, in a closure that has it to itself.
     ///
+    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from `update`.
+    ///
     /// - Parameters:
     ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, what it changed
-    ///     stays; without a completion, nobody learns of the error.
+    ///     stays. The completion and ``CommandHandle/value`` get the error.
     ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func set(
@@ -180,7 +182,7 @@ extension AsyncCommands {
     ///     stays.
     ///   - completion: Called once on the target queue after the command, with what the closure returned or why it
     ///     failed.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func update<Answer: Sendable>(
@@ -212,7 +214,7 @@ extension AsyncCommands {
     ///   - accessClosure: Called at most once on the target queue, with the value and `done`. If it throws, the
     ///     command ends, and what it changed stays.
     ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func set(

@@ -15,8 +15,7 @@ public protocol CommandSchedule {
 }
 
 extension CommandSchedule {
-    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own
-    /// priority.
+    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
     @inlinable
     public var lowestPriority: Commands { priority(.lowest) }
 

@@ -48,7 +48,7 @@ extension MainActorCommands {
     /// Reads the value in a closure, which has it to itself.
     ///
     /// - Parameter commandClosure: Called once on the main actor with the value, or with why there is none.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @discardableResult
     public func get(
         _ commandClosure: @escaping @MainActor (Result<CurrentValue, QueueSafeValueError>) -> Void
@@ -61,7 +61,7 @@ extension MainActorCommands {
     /// - Parameters:
     ///   - commandClosure: Called once on the main actor with the value, or with why there is none, and `done`.
     ///   - completion: Called once on the main actor after the command, with the value or why the command failed.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @discardableResult
     public func get(
         _ commandClosure:
@@ -81,7 +81,7 @@ extension MainActorCommands {
     /// - Parameters:
     ///   - newValue: The value to set.
     ///   - commandClosure: Called once on the main actor after the command, with the new value or why it was not set.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @discardableResult
     public func set(
         newValue: Value,
@@ -95,7 +95,7 @@ extension MainActorCommands {
     /// - Parameters:
     ///   - accessClosure: Called at most once on the main actor, with the value. If it throws, what it changed stays.
     ///   - commandClosure: Called once on the main actor after the command, with the updated value or why it failed.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @discardableResult
     public func set(
         _ accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Void,
@@ -113,7 +113,7 @@ extension MainActorCommands {
     ///   - accessClosure: Called at most once on the main actor, with the value and `done`. If it throws, the command
     ///     ends, and what it changed stays.
     ///   - commandClosure: Called once on the main actor after the command, with the updated value or why it failed.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @discardableResult
     public func set(
         _ accessClosure: @escaping @MainActor (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
@@ -131,7 +131,7 @@ extension MainActorCommands {
     ///   - accessClosure: Called at most once on the main actor, with the value. If it throws, what it changed stays.
     ///   - completion: Called once on the main actor after the command, with what the closure returned or why it
     ///     failed.
-    /// - Returns: A handle, to cancel the command.
+    /// - Returns: A handle, to cancel the command or to await its end.
     @discardableResult
     public func update<Answer: Sendable>(
         _ accessClosure: @escaping @MainActor (inout CurrentValue) throws -> Answer,

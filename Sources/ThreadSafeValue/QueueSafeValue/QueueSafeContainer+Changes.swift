@@ -8,7 +8,7 @@ extension QueueSafeContainer where Value: Sendable {
     /// Any number of loops may listen. While none does, commands cost nothing more.
     public var changes: ValueChanges<Value> { changes() }
 
-    /// The value after every change from now on, and if asked for before that the value as it is.
+    /// The value after every change from now on, and before that, if you ask for it, the value as it is.
     ///
     /// Each command that may change the value gives one element, when it is complete: also one whose closure threw, or
     /// whose `done` was dropped. `get` and `map` give none.

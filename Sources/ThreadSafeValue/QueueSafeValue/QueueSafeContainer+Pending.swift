@@ -12,7 +12,7 @@ extension QueueSafeContainer {
     ///
     /// - Parameter priority: Which commands to count; `nil` for all.
     /// - Returns: A snapshot: it may have changed when it is read.
-    /// - Complexity: O(1) for all, O(number of threads and tasks that wait) for one priority.
+    /// - Complexity: O(1) for all, O(number of commands that wait) for one priority.
     public func pendingCommandCount(_ priority: CommandPriority? = nil) -> Int {
         queue.withTurns { turns in turns.withLine { turns.pendingCount($0, priority) } }
     }
@@ -20,8 +20,8 @@ extension QueueSafeContainer {
     /// Cancels the commands that wait for their turn, be it as threads, in tasks or for target queues.
     ///
     /// Their closures are never called, and they answer ``QueueSafeValueError/cancelled``: those for target queues
-    /// there, as with ``CommandHandle/cancel()``. A command that has begun completes. One that waits for a condition
-    /// is in line only while it is about to test it; else it stays. Nothing else gets to the line meanwhile.
+    /// there, as with ``CommandHandle/cancel()``. A command that has begun completes. A command that waits for a condition
+    /// is cancelled only while it stands in line to test it. The line is locked meanwhile.
     ///
     /// - Parameter priority: Which commands to cancel; `nil` for all.
     /// - Returns: How many commands this has cancelled.

@@ -17,8 +17,7 @@ public struct QueueSafeSyncedValue<Value> {
     /// Commands that go before all others.
     public let highestPriority: WaitCommands<Value>
 
-    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own
-    /// priority.
+    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
     public let lowestPriority: WaitCommands<Value>
 
     /// Creates a value.
@@ -32,8 +31,8 @@ public struct QueueSafeSyncedValue<Value> {
     ///
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
-    ///   - pendingCommandLimit: How many commands of queues and of tasks may wait: those of ``queueSafeValue``, as the
-    ///     others wait as threads. A further one is not accepted, and its task or its completion gets
+    ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. Only ``queueSafeValue`` has such
+    ///     commands; threads do not count. A further one is not accepted, and its task or its completion gets
     ///     ``QueueSafeValueError/commandQueueFull``.
     public init(value: Value, pendingCommandLimit: Int) {
         self.init(QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).wait)

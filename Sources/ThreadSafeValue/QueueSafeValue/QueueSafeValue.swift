@@ -14,8 +14,8 @@ public import Dispatch
 /// counter.async(performIn: .main).lowestPriority.get { result in print(result) }
 /// ```
 ///
-/// This is a handle: copies of it share the value, which lives as long as one of them, a schedule or a command that is
-/// kept, or a command that was accepted. So a command on a temporary or on an element of an array succeeds.
+/// This is a handle: copies of it share the value. The value lives as long as a copy, a schedule that you keep, or an
+/// accepted command. So a command on a temporary succeeds.
 public struct QueueSafeValue<Value> {
     /// Commands that run on the calling thread, which waits for its turn.
     public let wait: WaitSchedule<Value>
@@ -58,8 +58,7 @@ extension QueueSafeValue {
     /// Commands that run on the calling thread, which waits for its turn for a limited time.
     ///
     /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never
-    /// runs. The time counts from the call of the command to its turn, not to its completion. When it is over, the thread
-    /// looks a last time, and takes the turn if that is free.
+    /// runs. The time counts from the call of the command to its turn, not to its completion.
     ///
     /// - Parameter timeout: For how long a command may wait. `.never` is for ever; with zero or less it takes the turn
     ///   only if it is free now.

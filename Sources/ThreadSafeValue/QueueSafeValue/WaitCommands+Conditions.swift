@@ -13,8 +13,8 @@ extension WaitCommands {
     /// next change, and stands in line again, behind all of its priority. The time of `wait(timeout:)` is for all of
     /// that.
     ///
-    /// - Warning: Nobody sees a circle that leads through a condition: inside a command of another value, which the
-    ///   one who would meet the condition waits for, this waits for ever.
+    /// - Warning: A circle through a condition is not found. Do not call this inside a command of a value that the code
+    ///   which meets the condition needs.
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for; called on the calling thread, with the turn, for the
     ///     value as it is now and after changes.

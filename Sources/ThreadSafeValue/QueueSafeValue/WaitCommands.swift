@@ -10,8 +10,7 @@ public struct WaitSchedule<Value> {
     /// Commands that go before all others.
     public let highestPriority: WaitCommands<Value>
 
-    /// Commands that go behind all of higher priority. Not a barrier: see <doc:TakingTurns> for those of its own
-    /// priority.
+    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
     public let lowestPriority: WaitCommands<Value>
 
     @inlinable
@@ -68,13 +67,13 @@ extension TimedWaitSchedule: CommandSchedule {
 
 /// Commands that wait for their turn, run on the calling thread and answer with a `Result`.
 ///
-/// The turn goes to the waiting command of highest priority, among equals to the one that came first. With nobody else
-/// there, a command costs two atomic operations and allocates nothing but, with manual completion, what `done` needs.
-/// Those of the priorities between the lowest and the highest are made at each use, which counts a reference: keep them
-/// in a `let` where that matters.
+/// The turn goes to the waiting command of highest priority, among equals to the one that came first. A command that
+/// finds the turn free costs two atomic operations, and allocates nothing but what a `done` needs. A priority between the
+/// lowest and the highest counts a reference at each use: keep its commands in a `let` where that matters.
 ///
-/// A command that would wait forever answers at once: ``QueueSafeValueError/reentrantCommand`` inside another command
-/// of the same value on the same thread, ``QueueSafeValueError/circularWait`` if it would close a circle of threads.
+/// A command that would wait forever answers: ``QueueSafeValueError/reentrantCommand`` at once inside another command of
+/// the same value on the same thread; ``QueueSafeValueError/circularWait`` a moment later if it closes a circle, unless
+/// it has a time-out.
 public struct WaitCommands<Value> {
     /// The value as a command finds it.
     public typealias CurrentValue = Value
@@ -158,6 +157,8 @@ extension WaitCommands {
     }
 
     /// Changes the value in place, in a closure that has it to itself.
+    ///
+    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from `update`.
     ///
     /// - Parameter accessClosure: Called at most once on the calling thread, with the value; not called if the command
     ///   fails before its turn. If it throws, what it changed stays.
