@@ -159,32 +159,4 @@ extension ClosureCallForms {
         async.get(completion: noGet)
         group.wait()
     }
-
-    @Test func `the main actor, without a label`() async {
-        let count = MainCount()
-        let value = QueueSafeValue(value: 0)
-        await withCheckedContinuation { continuation in
-            let commands = value.asyncOnMainActor.lowestPriority
-            commands.set({ $0 += count.step })
-            commands.set({ $0 += count.step }, completion: { count.answer = try? $0.get() })
-            commands.set({ current, done in
-                current += count.step
-                done()
-            })
-            commands.update({ $0 + count.step }, completion: { count.answer = try? $0.get() })
-            commands.get({ result in
-                #expect(result == .success(3))
-                #expect(count.answer == 4)
-                continuation.resume()
-            })
-        }
-    }
-}
-
-@MainActor
-private final class MainCount {
-    let step = 1
-    var answer: Int?
-
-    nonisolated init() {}
 }

@@ -84,27 +84,17 @@ extension FurtherCallForms {
             Issue.record("It failed.")
             return
         }
-        let third: CommandHandle<Int> = value.asyncOnMainActor.lowestPriority.update { $0.count }
+        let third: CommandHandle<Int> = value.async(performIn: .main).lowestPriority.update { $0.count }
         #expect(await third.value == .success(2))
         #expect(!third.cancel())
     }
 
+    @MainActor
     @Test func `the main actor`() async {
         let counter = Counter()
         let value = QueueSafeValue(value: 1)
-        await withCheckedContinuation { continuation in
-            value.asyncOnMainActor.lowestPriority.set { $0 += counter.next() }
-            value.asyncOnMainActor.lowestPriority.set {
-                $0 += counter.next()
-            } completion: { _ in
-                _ = counter.next()
-            }
-            value.asyncOnMainActor.lowestPriority.get { result in
-                #expect(counter.next() == 4)
-                #expect(result == .success(4))
-                continuation.resume()
-            }
-        }
+        await value.async.lowestPriority.set { $0 += counter.next() }
+        #expect(await value.async.lowestPriority.update { $0 + counter.next() } == .success(4))
     }
 
     @Test func `changes from now, and cancelling all`() async {
@@ -119,7 +109,7 @@ extension FurtherCallForms {
         }
         value.cancelAllPendingCommands()
         #expect(value.cancelAllPendingCommands(.lowest) == 0)
-        #expect(value.pendingCommandCount == value.pendingCommandCount(.lowest))
+        #expect(value.pendingCommandCount() == value.pendingCommandCount(.lowest))
     }
 }
 

@@ -71,7 +71,7 @@ struct ProtectedCallForms {
 
     @Test func `a loop over changes that ends, though its task keeps the value`() async {
         let progress = Protected(0)
-        let changes = progress.changes
+        let changes = progress.changes()
         let loop = Task {
             for await number in changes {
                 if number == 100 { break }

@@ -24,17 +24,15 @@ extension CommandQueue {
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
         }
-        // The copy is made here and not on the thread that completes the command. Nothing can change the value before.
         var completion: ManualCompletion?
-        let result = hold(&completion) { value, done in
+        var result = hold(&completion) { value, done in
             try body(&value, done)
             return value
         }
-        if completion == nil {
-            giveTurnBack(of: thread, afterChange: isChange)
-            return result
-        }
-        return withTurns { $0.waitForEnd(of: &completion, isChange: isChange) }.map(Result.failure) ?? result
+        if completion != nil, let failure = withTurns({ $0.waitForEnd(of: &completion) }) { result = .failure(failure) }
+        giveTurnBack(of: thread, afterChange: isChange)
+        _fixLifetime(result)
+        return result
     }
 
     /// Runs the closure of a command with the turn.
@@ -88,22 +86,13 @@ extension CommandQueue where Value: Sendable {
 }
 
 extension TurnQueue {
-    /// Leaves the turn to a command that is not complete, and waits until it is.
-    ///
-    /// The waiting thread keeps the value, and no other thread does: it may be the only one that may let it go.
+    /// Waits with the turn until a command is complete.
     ///
     /// - Returns: Why the command failed, if it did.
     @usableFromInline
-    func waitForEnd(of completion: inout ManualCompletion?, isChange: Bool) -> QueueSafeValueError? {
-        let (waiter, valueType) = (ThreadWaiter.current, valueType)
-        _ = changeHolder(to: TurnWord.detached) { _ in true }
-        completion.take()!.closureReturned { failure in
-            let delivery = self.giveTurnBackToTell(afterChange: isChange)
-            delivery?.perform()
-            waiter.end(failure)
-            // At last: what it has pushed out of a buffer may wait, as it goes away, for the thread.
-            withExtendedLifetime(delivery) {}
-        }
+    func waitForEnd(of completion: inout ManualCompletion?) -> QueueSafeValueError? {
+        let waiter = ThreadWaiter.current
+        completion.take()!.closureReturned(waiter.end)
         return waiter.waitForEnd()?.reported(for: valueType, "a command with `done`")
     }
 }

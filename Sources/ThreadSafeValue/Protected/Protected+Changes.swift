@@ -3,10 +3,10 @@
 //
 
 extension Protected where Value: Sendable {
-    /// The value after every change from now on, for a `for await` loop that needs only the latest one.
+    /// The value after every change from now on.
     ///
     /// ```swift
-    /// let changes = download.progress.changes
+    /// let changes = download.progress.changes()
     /// Task {  // captures the sequence, and not `download`
     ///     for await progress in changes {
     ///         show(progress)
@@ -19,15 +19,6 @@ extension Protected where Value: Sendable {
     /// value, or its owner, the last never happens.
     ///
     /// Any number of loops may listen. While none does, changing the value costs nothing more.
-    public var changes: ValueChanges<Value> { changes() }
-
-    /// The value after every change from now on.
-    ///
-    /// ```swift
-    /// for await state in connection.changes(buffering: .unbounded) {
-    ///     log(state)
-    /// }
-    /// ```
     ///
     /// - Warning: Crashes if it starts with the current value, and the calling thread is accessing that.
     /// - Parameters:

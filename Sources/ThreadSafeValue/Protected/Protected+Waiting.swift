@@ -63,23 +63,6 @@ extension Protected {
     ///
     /// ```swift
     /// state.wait { $0 == .ready }
-    /// ```
-    ///
-    /// Other threads may change the value again before this one goes on.
-    ///
-    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access
-    ///   that value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if
-    ///   the calling thread is accessing the value already.
-    /// - Parameter condition: Whether this is the value to wait for.
-    @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`.")
-    public func wait(until condition: @escaping @Sendable (Value) -> Bool) {
-        _ = storage.wait(until: condition, by: .never)
-    }
-
-    /// Waits until the value meets a condition, which is tested now and after every change, unless that takes too
-    /// long.
-    ///
-    /// ```swift
     /// guard state.wait(until: { $0 == .ready }, timeout: .seconds(5)) else { return }
     /// ```
     ///
@@ -93,10 +76,11 @@ extension Protected {
     ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the
     ///     value; with `.never` this waits for as long as it takes.
     /// - Returns: Whether a value met the condition in time.
+    @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`, which a cancellation ends.")
     public func wait(
         until condition: @escaping @Sendable (Value) -> Bool,
-        timeout: DispatchTimeInterval
+        timeout: DispatchTimeInterval = .never
     ) -> Bool {
         storage.wait(until: condition, by: Deadline(after: timeout))
     }

@@ -14,7 +14,7 @@ extension AsyncCommands {
     @_disfavoredOverload
     @discardableResult
     public func get(
-        completion commandClosure: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)?
+        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
     ) -> CommandHandle<Void> {
         guard let commandClosure else { return CommandHandle(.failure(.commandClosureDeallocated)) }
         return get(commandClosure)
@@ -31,9 +31,9 @@ extension AsyncCommands {
     @discardableResult
     public func get(
         manualCompletion commandClosure: (
-            @Sendable (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
+            @Sendable (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
         )?,
-        completion: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
+        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         guard let commandClosure else { return fail(.commandClosureDeallocated, completion) }
         return get(commandClosure, completion: completion)
@@ -49,8 +49,8 @@ extension AsyncCommands {
     @_disfavoredOverload
     @discardableResult
     public func set(
-        accessClosure: (@Sendable (inout CurrentValue) throws -> Void)?,
-        completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
+        accessClosure: (@Sendable (inout Value) throws -> Void)?,
+        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         return set(accessClosure, completion: commandClosure)
@@ -67,9 +67,9 @@ extension AsyncCommands {
     @discardableResult
     public func set(
         manualCompletion accessClosure: (
-            @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
+            @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
         )?,
-        completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
+        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
         return set(accessClosure, completion: commandClosure)

@@ -38,12 +38,6 @@ extension AsyncSchedule: CommandSchedule {
 /// A command that was accepted runs, also if nobody holds the value any more, unless that is suspended. If the target
 /// queue does not start in time, its commands let others go first until it does: see <doc:TakingTurns>.
 public struct AsyncCommands<Value: Sendable>: Sendable {
-    /// The value as a command finds it.
-    public typealias CurrentValue = Value
-
-    /// The value as a command leaves it.
-    public typealias UpdatedValue = Value
-
     @usableFromInline
     let schedule: AsyncSchedule<Value>
 
@@ -65,7 +59,7 @@ extension AsyncCommands {
     @inlinable
     @discardableResult
     public func get(
-        _ commandClosure: @escaping @Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void
+        _ commandClosure: @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
         submit(orFail: commandClosure) { turn in
             switch turn {
@@ -91,9 +85,9 @@ extension AsyncCommands {
     public func get(
         _ commandClosure:
             @escaping @Sendable (
-                Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure
+                Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure
             ) -> Void,
-        completion: (@Sendable (Result<CurrentValue, QueueSafeValueError>) -> Void)? = nil
+        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         submitManually(
             isChange: false,
@@ -116,7 +110,7 @@ extension AsyncCommands {
     @discardableResult
     public func set(
         newValue: Value,
-        completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
+        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         // Holds the old value after the exchange, until the command goes away: without the turn. And no copy of the new
         // one is left, which would make the next change copy it.
@@ -144,8 +138,8 @@ extension AsyncCommands {
     @inlinable
     @discardableResult
     public func set(
-        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Void,
-        completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
+        _ accessClosure: @escaping @Sendable (inout Value) throws -> Void,
+        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         guard let commandClosure else {
             return submit(orFail: commandClosure) { turn in
@@ -158,7 +152,7 @@ extension AsyncCommands {
             switch turn {
             case .success(let storage):
                 let value = unsafe CommandQueue<Value>(of: storage).value
-                let result: Result<UpdatedValue, QueueSafeValueError>
+                let result: Result<Value, QueueSafeValueError>
                 do {
                     try unsafe accessClosure(&value.pointee)
                     result = unsafe .success(value.pointee)
@@ -186,7 +180,7 @@ extension AsyncCommands {
     @inlinable
     @discardableResult
     public func update<Answer: Sendable>(
-        _ accessClosure: @escaping @Sendable (inout CurrentValue) throws -> Answer,
+        _ accessClosure: @escaping @Sendable (inout Value) throws -> Answer,
         completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Answer> {
         submit(orFail: completion) { turn in
@@ -218,8 +212,8 @@ extension AsyncCommands {
     @inlinable
     @discardableResult
     public func set(
-        _ accessClosure: @escaping @Sendable (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void,
-        completion commandClosure: (@Sendable (Result<UpdatedValue, QueueSafeValueError>) -> Void)? = nil
+        _ accessClosure: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void,
+        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
     }

@@ -64,12 +64,6 @@ extension AwaitSchedule: CommandSchedule {
 /// Otherwise the task waits in line, without a thread, and the closure runs in the task when its turn comes. The command
 /// of a cancelled task answers ``QueueSafeValueError/cancelled`` if it has not started; once it has, it completes.
 public struct AwaitCommands<Value: Sendable>: Sendable {
-    /// The value as a command finds it.
-    public typealias CurrentValue = Value
-
-    /// The value as a command leaves it.
-    public typealias UpdatedValue = Value
-
     @usableFromInline
     let queue: CommandQueue<Value>
 
@@ -93,7 +87,7 @@ extension AwaitCommands {
     /// - Returns: The value, or why there is none.
     @inlinable
     @inline(__always)
-    nonisolated(nonsending) public func get() async -> Result<CurrentValue, QueueSafeValueError> {
+    nonisolated(nonsending) public func get() async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { $0 }
     }
 
@@ -103,7 +97,7 @@ extension AwaitCommands {
     /// - Returns: The new value, or why it was not set.
     @inlinable
     @discardableResult
-    nonisolated(nonsending) public func set(newValue: Value) async -> Result<UpdatedValue, QueueSafeValueError> {
+    nonisolated(nonsending) public func set(newValue: Value) async -> Result<Value, QueueSafeValueError> {
         // The old value comes out, so that it goes away when the turn has been given back.
         let result = await queue.performAwaited(priority, timeout, isChange: true) { value in
             var old = newValue
@@ -124,8 +118,8 @@ extension AwaitCommands {
     @inline(__always)
     @discardableResult
     nonisolated(nonsending) public func set(
-        _ accessClosure: (inout CurrentValue) throws -> Void
-    ) async -> Result<UpdatedValue, QueueSafeValueError> {
+        _ accessClosure: (inout Value) throws -> Void
+    ) async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true) { value in
             try accessClosure(&value)
             return value
@@ -144,8 +138,8 @@ extension AwaitCommands {
     @inlinable
     @discardableResult
     nonisolated(nonsending) public func set(
-        _ accessClosure: @Sendable (inout CurrentValue) async throws -> Void
-    ) async -> Result<UpdatedValue, QueueSafeValueError> {
+        _ accessClosure: @Sendable (inout Value) async throws -> Void
+    ) async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout) { value in
             try await accessClosure(&value)
             return value
@@ -159,7 +153,7 @@ extension AwaitCommands {
     @inlinable
     @inline(__always)
     nonisolated(nonsending) public func map<MappedValue: Sendable>(
-        _ commandClosure: (CurrentValue) throws -> MappedValue
+        _ commandClosure: (Value) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { try commandClosure($0) }
     }
@@ -173,7 +167,7 @@ extension AwaitCommands {
     @inline(__always)
     @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
-        _ accessClosure: (inout CurrentValue) throws -> Answer
+        _ accessClosure: (inout Value) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true, accessClosure)
     }
@@ -189,7 +183,7 @@ extension AwaitCommands {
     @inlinable
     @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
-        _ accessClosure: @Sendable (inout CurrentValue) async throws -> Answer
+        _ accessClosure: @Sendable (inout Value) async throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout, accessClosure)
     }
@@ -216,9 +210,9 @@ extension AwaitCommands {
     @inlinable
     @discardableResult
     nonisolated(nonsending) public func set(
-        when condition: (CurrentValue) -> Bool,
-        _ accessClosure: (inout CurrentValue) throws -> Void
-    ) async -> Result<UpdatedValue, QueueSafeValueError> {
+        when condition: (Value) -> Bool,
+        _ accessClosure: (inout Value) throws -> Void
+    ) async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, when: condition) { value in
             try accessClosure(&value)
             return value
@@ -237,8 +231,8 @@ extension AwaitCommands {
     @inlinable
     @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
-        when condition: (CurrentValue) -> Bool,
-        _ accessClosure: (inout CurrentValue) throws -> Answer
+        when condition: (Value) -> Bool,
+        _ accessClosure: (inout Value) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, when: condition, accessClosure)
     }

@@ -22,18 +22,9 @@ public struct QueueSafeAsyncedValue<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
     ///   - queue: Where the closures of the commands run. It is occupied only while one of them does.
-    public init(value: Value, queue: DispatchQueue) {
-        schedule = QueueSafeValue(value: value).async(performIn: queue)
-    }
-
-    /// Creates a value with a bound for what waits: see <doc:TakingTurns>.
-    ///
-    /// - Parameters:
-    ///   - value: The value that commands read and change from now on.
-    ///   - queue: Where the closures of the commands run. It is occupied only while one of them does.
     ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. A further one is not accepted, and
     ///     its completion gets ``QueueSafeValueError/commandQueueFull``.
-    public init(value: Value, queue: DispatchQueue, pendingCommandLimit: Int) {
+    public init(value: Value, queue: DispatchQueue, pendingCommandLimit: Int = .max) {
         schedule = QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).async(performIn: queue)
     }
 }

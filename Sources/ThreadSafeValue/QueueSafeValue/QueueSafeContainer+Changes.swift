@@ -3,12 +3,9 @@
 //
 
 extension QueueSafeContainer where Value: Sendable {
-    /// The value after every change from now on, for a `for await` loop that needs only the latest one.
+    /// The value after every change from now on, and before that, if you ask for it, the value as it is.
     ///
     /// Any number of loops may listen. While none does, commands cost nothing more.
-    public var changes: ValueChanges<Value> { changes() }
-
-    /// The value after every change from now on, and before that, if you ask for it, the value as it is.
     ///
     /// Each command that may change the value gives one element, when it is complete: also one whose closure threw, or
     /// whose `done` was dropped. `get` and `map` give none.

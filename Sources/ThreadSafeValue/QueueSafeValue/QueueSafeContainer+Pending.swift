@@ -5,11 +5,6 @@
 extension QueueSafeContainer {
     /// How many commands wait for their turn, be it as threads, in tasks or for target queues.
     ///
-    /// - Complexity: O(1).
-    public var pendingCommandCount: Int { pendingCommandCount() }
-
-    /// How many commands of one priority wait for their turn.
-    ///
     /// - Parameter priority: Which commands to count; `nil` for all.
     /// - Returns: A snapshot: it may have changed when it is read.
     /// - Complexity: O(1) for all, O(number of commands that wait) for one priority.

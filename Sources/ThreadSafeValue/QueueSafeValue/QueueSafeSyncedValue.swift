@@ -22,19 +22,11 @@ public struct QueueSafeSyncedValue<Value> {
 
     /// Creates a value.
     ///
-    /// - Parameter value: The value that commands read and change from now on.
-    public init(value: Value) {
-        self.init(QueueSafeValue(value: value).wait)
-    }
-
-    /// Creates a value with a bound for what waits: see <doc:TakingTurns>.
-    ///
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
     ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. Only ``queueSafeValue`` has such
-    ///     commands; threads do not count. A further one is not accepted, and its task or its completion gets
-    ///     ``QueueSafeValueError/commandQueueFull``.
-    public init(value: Value, pendingCommandLimit: Int) {
+    ///     commands; threads do not count.
+    public init(value: Value, pendingCommandLimit: Int = .max) {
         self.init(QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).wait)
     }
 

@@ -22,19 +22,12 @@ public struct QueueSafeValue<Value> {
 
     /// Creates a value.
     ///
-    /// - Parameter value: The value that commands read and change from now on.
-    public init(value: Value) {
-        self.init(CommandQueue(value))
-    }
-
-    /// Creates a value with a bound for what waits: see <doc:TakingTurns>.
-    ///
     /// - Parameters:
     ///   - value: The value that commands read and change from now on.
     ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. A further one is not accepted, and
     ///     its task or its completion gets ``QueueSafeValueError/commandQueueFull``. With 0 no command of a queue is
     ///     accepted, as each waits for its queue.
-    public init(value: Value, pendingCommandLimit: Int) {
+    public init(value: Value, pendingCommandLimit: Int = .max) {
         self.init(CommandQueue(value, limit: pendingCommandLimit))
     }
 
@@ -64,8 +57,8 @@ extension QueueSafeValue {
     ///   only if it is free now.
     /// - Returns: A schedule, on which to choose a priority.
     @inlinable
-    public func wait(timeout: DispatchTimeInterval) -> TimedWaitSchedule<Value> {
-        TimedWaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
+    public func wait(timeout: DispatchTimeInterval) -> WaitSchedule<Value> {
+        WaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
     }
 }
 

@@ -25,9 +25,9 @@ extension WaitCommands {
     @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
     public func set(
-        when condition: (CurrentValue) -> Bool,
-        _ accessClosure: (inout CurrentValue) throws -> Void
-    ) -> Result<UpdatedValue, QueueSafeValueError> {
+        when condition: (Value) -> Bool,
+        _ accessClosure: (inout Value) throws -> Void
+    ) -> Result<Value, QueueSafeValueError> {
         queue.perform(priority, timeout, when: condition) { value in
             try accessClosure(&value)
             return value
@@ -51,8 +51,8 @@ extension WaitCommands {
     @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
     public func update<Answer>(
-        when condition: (CurrentValue) -> Bool,
-        _ accessClosure: (inout CurrentValue) throws -> Answer
+        when condition: (Value) -> Bool,
+        _ accessClosure: (inout Value) throws -> Answer
     ) -> Result<Answer, QueueSafeValueError> {
         queue.perform(priority, timeout, when: condition, accessClosure)
     }

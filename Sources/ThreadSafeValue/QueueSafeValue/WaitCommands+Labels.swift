@@ -11,7 +11,7 @@ extension WaitCommands {
     /// - Parameter commandClosure: Called as in `get { result in }`.
     @inlinable
     @_disfavoredOverload
-    public func get(completion commandClosure: ((Result<CurrentValue, QueueSafeValueError>) -> Void)?) {
+    public func get(completion commandClosure: ((Result<Value, QueueSafeValueError>) -> Void)?) {
         if let commandClosure { get(commandClosure) }
     }
 
@@ -24,9 +24,9 @@ extension WaitCommands {
     @discardableResult
     public func get(
         manualCompletion commandClosure: (
-            (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
+            (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
         )?
-    ) -> Result<CurrentValue, QueueSafeValueError> {
+    ) -> Result<Value, QueueSafeValueError> {
         guard let commandClosure else { return .failure(.commandClosureDeallocated) }
         return get(commandClosure)
     }
@@ -40,8 +40,8 @@ extension WaitCommands {
     @_disfavoredOverload
     @discardableResult
     public func set(
-        completion accessClosure: ((inout CurrentValue) throws -> Void)?
-    ) -> Result<UpdatedValue, QueueSafeValueError> {
+        completion accessClosure: ((inout Value) throws -> Void)?
+    ) -> Result<Value, QueueSafeValueError> {
         guard let accessClosure else { return .failure(.commandClosureDeallocated) }
         return set(accessClosure)
     }
@@ -55,8 +55,8 @@ extension WaitCommands {
     @_disfavoredOverload
     @discardableResult
     public func set(
-        manualCompletion accessClosure: ((inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void)?
-    ) -> Result<UpdatedValue, QueueSafeValueError> {
+        manualCompletion accessClosure: ((inout Value, @escaping CommandCompletionClosure) throws -> Void)?
+    ) -> Result<Value, QueueSafeValueError> {
         guard let accessClosure else { return .failure(.commandClosureDeallocated) }
         return set(accessClosure)
     }
@@ -69,7 +69,7 @@ extension WaitCommands {
     @inlinable
     @_disfavoredOverload
     public func map<MappedValue>(
-        completion commandClosure: ((CurrentValue) throws -> MappedValue)?
+        completion commandClosure: ((Value) throws -> MappedValue)?
     ) -> Result<MappedValue, QueueSafeValueError> {
         guard let commandClosure else { return .failure(.commandClosureDeallocated) }
         return map(commandClosure)

@@ -13,10 +13,11 @@ public struct WaitSchedule<Value> {
     /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
     public let lowestPriority: WaitCommands<Value>
 
+    /// - Parameter timeout: For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
     @inlinable
-    init(queue: CommandQueue<Value>) {
-        highestPriority = WaitCommands(queue: queue, priority: .highest, timeout: .max)
-        lowestPriority = WaitCommands(queue: queue, priority: .lowest, timeout: .max)
+    init(queue: CommandQueue<Value>, timeout: UInt64 = .max) {
+        highestPriority = WaitCommands(queue: queue, priority: .highest, timeout: timeout)
+        lowestPriority = WaitCommands(queue: queue, priority: .lowest, timeout: timeout)
     }
 }
 
@@ -32,36 +33,7 @@ extension WaitSchedule: CommandSchedule {
     /// - Returns: The commands, to call one of them.
     @inlinable
     public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
-        WaitCommands(queue: queue, priority: priority, timeout: .max)
-    }
-}
-
-/// The schedule of commands that wait for a limited time; the choice of their priority is next.
-public struct TimedWaitSchedule<Value> {
-    @usableFromInline
-    let queue: CommandQueue<Value>
-
-    /// For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
-    @usableFromInline
-    let timeout: UInt64
-
-    @inlinable
-    init(queue: CommandQueue<Value>, timeout: UInt64) {
-        self.queue = queue
-        self.timeout = timeout
-    }
-}
-
-extension TimedWaitSchedule: Sendable where Value: Sendable {}
-
-extension TimedWaitSchedule: CommandSchedule {
-    /// Commands of a given priority that wait for a limited time.
-    ///
-    /// - Parameter priority: How early they get their turn.
-    /// - Returns: The commands, to call one of them.
-    @inlinable
-    public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
-        WaitCommands(queue: queue, priority: priority, timeout: timeout)
+        WaitCommands(queue: queue, priority: priority, timeout: highestPriority.timeout)
     }
 }
 
@@ -75,12 +47,6 @@ extension TimedWaitSchedule: CommandSchedule {
 /// the same value on the same thread; ``QueueSafeValueError/circularWait`` a moment later if it closes a circle, unless
 /// it has a time-out.
 public struct WaitCommands<Value> {
-    /// The value as a command finds it.
-    public typealias CurrentValue = Value
-
-    /// The value as a command leaves it.
-    public typealias UpdatedValue = Value
-
     @usableFromInline
     let queue: CommandQueue<Value>
 
@@ -106,7 +72,7 @@ extension WaitCommands {
     /// - Returns: The value, or why there is none.
     @inlinable
     @_transparent
-    public func get() -> Result<CurrentValue, QueueSafeValueError> {
+    public func get() -> Result<Value, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { $0 }
     }
 
@@ -114,7 +80,7 @@ extension WaitCommands {
     ///
     /// - Parameter commandClosure: Called once on the calling thread with the value, or with why there is none.
     @inlinable
-    public func get(_ commandClosure: (Result<CurrentValue, QueueSafeValueError>) -> Void) {
+    public func get(_ commandClosure: (Result<Value, QueueSafeValueError>) -> Void) {
         let result = queue.perform(priority, timeout, isChange: false) { commandClosure(.success($0)) }
         if case .failure(let error) = result { commandClosure(.failure(error)) }
     }
@@ -130,8 +96,8 @@ extension WaitCommands {
     @inlinable
     @discardableResult
     public func get(
-        _ commandClosure: (Result<CurrentValue, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
-    ) -> Result<CurrentValue, QueueSafeValueError> {
+        _ commandClosure: (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
+    ) -> Result<Value, QueueSafeValueError> {
         var isCalled = false
         let result = queue.performManually(priority, timeout, isChange: false) { value, done in
             isCalled = true
@@ -147,7 +113,7 @@ extension WaitCommands {
     /// - Returns: The new value, or why it was not set.
     @inlinable
     @discardableResult
-    public func set(newValue: consuming Value) -> Result<UpdatedValue, QueueSafeValueError> {
+    public func set(newValue: consuming Value) -> Result<Value, QueueSafeValueError> {
         // The old value goes away after the command, without the turn.
         var other = newValue
         return queue.perform(priority, timeout, isChange: true) { value in
@@ -168,8 +134,8 @@ extension WaitCommands {
     @_transparent
     @discardableResult
     public func set(
-        _ accessClosure: (inout CurrentValue) throws -> Void
-    ) -> Result<UpdatedValue, QueueSafeValueError> {
+        _ accessClosure: (inout Value) throws -> Void
+    ) -> Result<Value, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: true) { value in
             try accessClosure(&value)
             return value
@@ -188,8 +154,8 @@ extension WaitCommands {
     @inlinable
     @discardableResult
     public func set(
-        _ accessClosure: (inout CurrentValue, @escaping CommandCompletionClosure) throws -> Void
-    ) -> Result<UpdatedValue, QueueSafeValueError> {
+        _ accessClosure: (inout Value, @escaping CommandCompletionClosure) throws -> Void
+    ) -> Result<Value, QueueSafeValueError> {
         queue.performManually(priority, timeout, isChange: true, accessClosure)
     }
 
@@ -200,7 +166,7 @@ extension WaitCommands {
     @inlinable
     @_transparent
     public func map<MappedValue>(
-        _ commandClosure: (CurrentValue) throws -> MappedValue
+        _ commandClosure: (Value) throws -> MappedValue
     ) -> Result<MappedValue, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { try commandClosure($0) }
     }
@@ -221,7 +187,7 @@ extension WaitCommands {
     @_transparent
     @discardableResult
     public func update<Answer>(
-        _ accessClosure: (inout CurrentValue) throws -> Answer
+        _ accessClosure: (inout Value) throws -> Answer
     ) -> Result<Answer, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: true, accessClosure)
     }

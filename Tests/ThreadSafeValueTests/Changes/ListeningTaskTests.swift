@@ -17,7 +17,7 @@ struct ListeningTaskTests {
             try await EscalatedTask.checkInClosure {
                 value.wrappedValue += 1
             } whileTask: {
-                for await _ in value.changes { return }
+                for await _ in value.changes() { return }
             }
         }
     }
@@ -43,7 +43,7 @@ struct ListeningTaskTests {
             try await EscalatedTask.checkInClosure {
                 value.wait.lowestPriority.set { $0 += 1 }
             } whileTask: {
-                for await _ in value.changes { return }
+                for await _ in value.changes() { return }
             }
         }
     }
@@ -53,7 +53,7 @@ struct ListeningTaskTests {
     func `Nor does the end of a value`() async {
         await #expect(processExitsWith: .success) {
             let value = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
-            let changes = value.wrappedValue!.changes
+            let changes = value.wrappedValue!.changes()
             try await EscalatedTask.checkInClosure {
                 value.wrappedValue = nil
             } whileTask: {

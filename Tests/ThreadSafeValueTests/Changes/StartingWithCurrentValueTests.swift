@@ -34,7 +34,7 @@ struct StartingWithCurrentValueTests {
         let blocker = Blocker(value)
         value.async(performIn: DispatchQueue(label: "change")).highestPriority.set { $0 += 1 }
         var iterator = value.changes(startingWithCurrentValue: true, buffering: .unbounded).makeAsyncIterator()
-        #expect(value.pendingCommandCount == 1)
+        #expect(value.pendingCommandCount() == 1)
         blocker.end()
         #expect(await iterator.next() == 1)
         #expect(await iterator.next() == 2)

@@ -137,7 +137,7 @@ struct CircularWaitTests {
                     // One after the other, so that the last closes the circle.
                     try? poll("it is its turn to wait") {
                         (0..<index).allSatisfy {
-                            values[$0 + 1].pendingCommandCount == 1 || answers.wrappedValue[$0] != nil
+                            values[$0 + 1].pendingCommandCount() == 1 || answers.wrappedValue[$0] != nil
                         }
                     }
                     let next = values[(index + 1) % 3]
@@ -168,7 +168,7 @@ struct CircularWaitTests {
             let watcher = RunningThread {
                 // Of a wait that is over already there is nothing to see any more.
                 try? poll("the first waits") {
-                    values[1].pendingCommandCount == 1 || answers.wrappedValue[0] != nil
+                    values[1].pendingCommandCount() == 1 || answers.wrappedValue[0] != nil
                 }
                 firstWaits.open()
             }

@@ -161,7 +161,7 @@ struct CommandHandleTests {
         all.wait()
         #expect(told.wrappedValue == 8_000)
         #expect(value.wait.lowestPriority.get() == .success(8_000 - cancelled.wrappedValue))
-        #expect(value.pendingCommandCount == 0)
+        #expect(value.pendingCommandCount() == 0)
     }
 
     /// No gate between the two threads: it would order what the command queue is to order. Under the thread sanitizer.

@@ -86,7 +86,7 @@ struct ManualCompletionTests {
             try value.waitForPending(1)
             for done in old.entries { done() }
             RunningThread { for done in old.entries { done() } }.join()
-            #expect(value.pendingCommandCount == 1)
+            #expect(value.pendingCommandCount() == 1)
             log.add("blocker ends")
             blocker.end()
             thread.join()

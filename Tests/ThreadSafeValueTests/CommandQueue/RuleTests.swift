@@ -116,7 +116,7 @@ struct RuleTests {
                 } completion: { _ in
                 }
                 // Its block is over.
-                try poll("it has run") { value.pendingCommandCount == 0 }
+                try poll("it has run") { value.pendingCommandCount() == 0 }
                 target.sync {}
                 tryIt()
                 // Those that were in line and are no more.
@@ -149,7 +149,7 @@ struct RuleTests {
             value.async(performIn: DispatchQueue(label: "target")).lowestPriority.set {
                 $0 += 1
             } completion: { _ in
-                pending.add(value.pendingCommandCount)
+                pending.add(value.pendingCommandCount())
                 // On the queue, then on another thread.
                 answers.add(value.wait(timeout: .seconds(0)).lowestPriority.get())
                 RunningThread { answers.add(value.wait(timeout: .seconds(0)).lowestPriority.get()) }.join()
@@ -183,7 +183,7 @@ struct RuleTests {
             while !isOver.wrappedValue, roundsInLine < 1_000 {
                 value.wait.lowestPriority.set { _ in
                     usleep(400)
-                    if value.pendingCommandCount > 0 { roundsInLine += 1 }
+                    if value.pendingCommandCount() > 0 { roundsInLine += 1 }
                 }
             }
             isOver.wrappedValue = true
@@ -244,7 +244,7 @@ struct RuleTests {
             value.wait.lowestPriority.set { _ in log.add("thread") }
             queue.resume()
             queue.sync {}
-            try poll("all is done") { value.pendingCommandCount == 0 }
+            try poll("all is done") { value.pendingCommandCount() == 0 }
             value.wait.lowestPriority.set { _ in log.add("thread again") }
         }
         #expect(log.entries == ["thread", "queue", "thread again"])
@@ -262,7 +262,7 @@ struct RuleTests {
             }
             let answer = value.wait(timeout: .seconds(1)).lowestPriority.get()
             for queue in queues { queue.resume() }
-            try poll("all are done") { value.pendingCommandCount == 0 }
+            try poll("all are done") { value.pendingCommandCount() == 0 }
             return (answer, value.wait.lowestPriority.get())
         }
         #expect(answer == .success(0))
@@ -417,7 +417,7 @@ struct RuleTests {
                 #expect(value.wait(timeout: .milliseconds(1)).highestPriority.get() == .failure(.timedOut))
                 for queue in queues { queue.sync {} }
                 #expect(waiting.isDisjoint(with: begun.entries))
-                #expect(value.pendingCommandCount == waiting.count)
+                #expect(value.pendingCommandCount() == waiting.count)
                 value.resume()
                 group.wait()
                 #expect(begun.entries.sorted() == Array(0..<150))

@@ -83,7 +83,7 @@ struct ArticleTests {
     @Test("Changes")
     func changes() async {
         let level = Protected(0)
-        let changes = level.changes
+        let changes = level.changes()
         let shown = Protected([Int]())
         let display = Task {
             for await level in changes {

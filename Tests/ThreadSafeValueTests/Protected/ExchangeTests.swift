@@ -34,7 +34,7 @@ struct ExchangeTests {
         let last = Protected<Last?>(nil)
         let seen = Log<Int>()
         // Its mailbox has the value before, until the next one comes.
-        let changes = last.changes
+        let changes = last.changes()
         for _ in 0..<4 {
             let next = Last { seen.add(number.wrappedValue + text.wrappedValue.count) }
             switch count {

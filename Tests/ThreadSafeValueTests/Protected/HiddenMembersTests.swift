@@ -31,7 +31,7 @@ struct HiddenMembersTests {
         let channel = Protected(Channel())
         channel.write { $0.changes = 1 }  // the handle's
         #expect(channel.read { $0.changes } == 1)
-        let all: ValueChanges<Channel> = channel.changes  // not the value's number
+        let all: ValueChanges<Channel> = channel.changes()  // not the value's number
         _ = all
         #expect(channel.debugDescription == "Protected(Channel)")
     }
@@ -56,7 +56,7 @@ struct HiddenMembersTests {
         station.$channel.wrappedValue.append("b")  // the value's, too
         station.$channel.write { $0.append("c") }
         #expect(station.channel.log == ["a", "appended b", "appended c"])
-        let all: ValueChanges<Channel> = station.$channel.changes  // the handle's
+        let all: ValueChanges<Channel> = station.$channel.changes()  // the handle's
         _ = all
     }
 

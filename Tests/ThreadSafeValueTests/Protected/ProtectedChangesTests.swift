@@ -19,7 +19,7 @@ struct ProtectedChangesTests {
     @Test("By default it has the latest one, or the latest ones, as asked for")
     func latest() async {
         let number = Protected(0)
-        var latest = number.changes.makeAsyncIterator()
+        var latest = number.changes().makeAsyncIterator()
         var newest = number.changes(buffering: .newest(3)).makeAsyncIterator()
         var atLeastOne = number.changes(buffering: .newest(-3)).makeAsyncIterator()
         for count in 1...10 { number.wrappedValue = count }
@@ -55,7 +55,7 @@ struct ProtectedChangesTests {
     @Test("Both values of a step on several have their change")
     func several() async {
         let (number, text) = (Protected(0), Protected(""))
-        var (numbers, texts) = (number.changes.makeAsyncIterator(), text.changes.makeAsyncIterator())
+        var (numbers, texts) = (number.changes().makeAsyncIterator(), text.changes().makeAsyncIterator())
         withLocked(number, text) { number, text in
             number = 1
             text = "a"
@@ -123,7 +123,7 @@ struct ProtectedChangesTests {
     func latestIsLast(round: Int) async {
         let number = Protected(0)
         let listeners = (0..<2).map { _ in
-            let changes = number.changes
+            let changes = number.changes()
             return Task {
                 var last = 0
                 for await number in changes {
@@ -146,7 +146,7 @@ struct ProtectedChangesTests {
     @Test("A loop ends when the value goes away, after what it has kept")
     func ends() async {
         var number: Protected<Int>? = Protected(0)
-        let waiting = number!.changes
+        let waiting = number!.changes()
         var late = number!.changes(buffering: .unbounded).makeAsyncIterator()
         let loop = Task {
             var seen = [Int]()
@@ -168,14 +168,14 @@ struct ProtectedChangesTests {
     @Test("A loop ends when its task is cancelled, waiting or not; the others go on")
     func cancelled() async {
         let number = Protected(0)
-        var other = number.changes.makeAsyncIterator()
-        let changes = number.changes
+        var other = number.changes().makeAsyncIterator()
+        let changes = number.changes()
         let loop = Task { for await _ in changes {} }
         await Task.yield()
         loop.cancel()
         await loop.value
 
-        let again = number.changes
+        let again = number.changes()
         let isCancelled = Protected(false)
         let early = Task {
             while !Task.isCancelled { await Task.yield() }
@@ -193,7 +193,7 @@ struct ProtectedChangesTests {
     func cancelRaces() async {
         for _ in 0..<200 {
             let number = Protected(0)
-            let changes = number.changes
+            let changes = number.changes()
             let loop = Task { for await _ in changes {} }
             let writer = RunningThread { for _ in 0..<20 { number.wrappedValue += 1 } }
             loop.cancel()
@@ -205,7 +205,7 @@ struct ProtectedChangesTests {
     @Test("A change that comes while a loop begins to wait for it is not missed")
     func changeBeforeWait() async throws {
         let number = Protected(0)
-        let changes = number.changes
+        let changes = number.changes()
         let heard = Protected(0)
         OwnThreads.run { for await number in changes { heard.wrappedValue = number } }
         try await onThreadOfItsOwn {
@@ -221,7 +221,7 @@ struct ProtectedChangesTests {
     @Test("A loop may change the value that it listens to")
     func changesFromLoop() async {
         let number = Protected(0)
-        let changes = number.changes
+        let changes = number.changes()
         number.wrappedValue = 1
         for await latest in changes {
             if latest == 50 { break }
@@ -234,7 +234,7 @@ struct ProtectedChangesTests {
     @Test("A loop on an actor works with what the actor keeps")
     func onActor() async {
         let number = Protected(0)
-        let changes = number.changes
+        let changes = number.changes()
         var seen = [Int]()
         number.wrappedValue = 1
         for await latest in changes {
@@ -251,7 +251,7 @@ struct ProtectedChangesTests {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 120)
             let (value, count) = (Protected(Last {}), Protected(0))
-            let changes = value.changes
+            let changes = value.changes()
             for _ in 0..<10 {
                 let next = Last {
                     // Accessed under the lock, it would crash.
@@ -273,12 +273,12 @@ struct ProtectedChangesTests {
         let number = Protected(0)
         #expect(!number.hasWaiters)
         do {
-            let changes = number.changes
+            let changes = number.changes()
             #expect(number.hasWaiters)
             var iterator = changes.makeAsyncIterator()
             number.wrappedValue = 1
             _ = await iterator.next()
-            let other = number.changes
+            let other = number.changes()
             #expect(number.hasWaiters)
             withExtendedLifetime((changes, other, iterator)) {}
         }

@@ -47,7 +47,7 @@ struct SeveralProtectedValuesTests {
     func list() async {
         let accounts = (0..<5).map { Protected(Array($0..<1_000)) }
         let addresses = accounts.map { $0.read(\.address) }
-        let changes = accounts[3].changes
+        let changes = accounts[3].changes()
         let sum = withLocked(accounts) { accounts in
             accounts[0][0] -= 10
             accounts[3][0] += 10

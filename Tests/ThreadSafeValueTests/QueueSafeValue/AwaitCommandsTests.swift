@@ -45,7 +45,7 @@ struct AwaitCommandsTests {
     @Test(arguments: [true, false])
     func `A task of an actor runs its command on the actor if the turn is free`(isListenedTo: Bool) async {
         let value = QueueSafeValue(value: 0)
-        let changes = isListenedTo ? value.changes : nil
+        let changes = isListenedTo ? value.changes() : nil
         defer { withExtendedLifetime(changes) {} }
         let isOnSameThread: @Sendable (inout Int) -> Bool = { [thread = ThreadName.current] _ in
             ThreadName.current == thread
@@ -97,7 +97,7 @@ struct AwaitCommandsTests {
             }
         }
         #expect(await value.async.lowestPriority.get() == .success(2_000))
-        #expect(value.pendingCommandCount == 0)
+        #expect(value.pendingCommandCount() == 0)
     }
 
     @Test func `The turn is kept while an async body is suspended`() async {
@@ -122,7 +122,7 @@ struct AwaitCommandsTests {
             }
         }
         let other = Task { await value.async.lowestPriority.set { $0 += 10 } }
-        while value.pendingCommandCount < 3 { await Task.yield() }
+        while value.pendingCommandCount() < 3 { await Task.yield() }
         task.cancel()
         body.cancel()
         #expect(await task.value == .failure(.cancelled))
@@ -174,10 +174,10 @@ struct AwaitCommandsTests {
                 // command is in line.
                 for _ in 0..<round % 100 { _ = begins.wrappedValue }
                 if round % 2 == 0 {
-                    try poll(looks: 1_000, "round \(round): in line") { value.pendingCommandCount == 1 }
+                    try poll(looks: 1_000, "round \(round): in line") { value.pendingCommandCount() == 1 }
                 }
                 task.cancel()
-                try poll("round \(round): it counts no more") { value.pendingCommandCount == 0 }
+                try poll("round \(round): it counts no more") { value.pendingCommandCount() == 0 }
                 try poll("round \(round): the cancelled task ends") { answers.count > round }
             }
         }

@@ -23,7 +23,7 @@ struct AwaitTimeoutTests {
             number += 1
         }
         #expect(body == .failure(.timedOut))
-        #expect(value.pendingCommandCount == 0)
+        #expect(value.pendingCommandCount() == 0)
         blocker.end()
         #expect(await commands.get() == .success(0))
     }
@@ -96,7 +96,7 @@ struct AwaitTimeoutTests {
             let never = DispatchSemaphore(value: 0)
             for _ in 0..<600 { DispatchQueue.global(qos: .userInitiated).async { never.wait() } }
             let task = Task { await value.async.lowestPriority.get() }
-            while value.pendingCommandCount == 0 { await Task.yield() }
+            while value.pendingCommandCount() == 0 { await Task.yield() }
             task.cancel()
             let cancelled = await task.value
             let timedOut = await value.async(timeout: .milliseconds(5)).lowestPriority.get()

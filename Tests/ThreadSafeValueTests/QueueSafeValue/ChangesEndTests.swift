@@ -38,7 +38,7 @@ struct ChangesEndTests {
     @Test("A loop ends when the value goes away, whether anybody ever changed it or not", arguments: [false, true])
     func endsIdle(isListenedTo: Bool) async {
         var value: QueueSafeValue<Int>? = QueueSafeValue(value: 0)
-        let changes = value!.changes
+        let changes = value!.changes()
         var iterator = isListenedTo ? changes.makeAsyncIterator() : nil
         if !isListenedTo { _ = changes.makeAsyncIterator() }
         value = nil
@@ -51,7 +51,7 @@ struct ChangesEndTests {
     func endRaces() async {
         for _ in 0..<200 {
             let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
-            let changes = holder.wrappedValue!.changes
+            let changes = holder.wrappedValue!.changes()
             let commands = Protected<WaitCommands<Int>?>(holder.wrappedValue!.wait.lowestPriority)
             let loop = Task { for await _ in changes {} }
             let others = RunningThread {
@@ -82,7 +82,7 @@ struct ChangesEndTests {
         try inTime {
             for _ in 0..<500 {
                 let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
-                let changes = holder.wrappedValue!.changes
+                let changes = holder.wrappedValue!.changes()
                 let (hasBegun, isOver) = (Protected(false), Protected(false))
                 let thread = RunningThread {
                     while !isOver.wrappedValue {
@@ -124,7 +124,7 @@ struct ChangesEndTests {
             giveUp(afterSeconds: 120)
             for round in 0..<10_000 {
                 let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
-                let changes = holder.wrappedValue!.changes
+                let changes = holder.wrappedValue!.changes()
                 _ = changes.makeAsyncIterator()
                 let gate = StartGate(count: 2)
                 let thread = RunningThread {
@@ -166,7 +166,7 @@ struct ChangesEndTests {
     func changesOfATemporary() async {
         let loop = Task {
             var count = 0
-            for await _ in (0..<3).map({ QueueSafeValue(value: $0) }).first!.changes { count += 1 }
+            for await _ in (0..<3).map({ QueueSafeValue(value: $0) }).first!.changes() { count += 1 }
             return count
         }
         #expect(await firstOf(loop) == 0)
@@ -202,7 +202,7 @@ struct ChangesEndTests {
         let value = QueueSafeValue(value: 0)
         value.suspend()
         value.async(performIn: .utility).lowestPriority.set { $0 += 1 }
-        return value.changes
+        return value.changes()
     }
 }
 

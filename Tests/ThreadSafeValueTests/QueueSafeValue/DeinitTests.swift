@@ -123,7 +123,7 @@ struct DeinitTests {
             let value = QueueSafeValue<Last?>(value: nil)
             let (over, gone) = (Door(), Door())
             // A listener that keeps the latest value, and is slow to fetch it.
-            let changes = value.changes
+            let changes = value.changes()
             value.wait.lowestPriority.set(
                 newValue: Last {
                     _ = value.wait.lowestPriority.map { _ in 0 }
@@ -151,7 +151,7 @@ struct DeinitTests {
     }
 
     enum Throwing: CaseIterable, Sendable {
-        case set, manual, manualAndDone, completion, mainActor
+        case set, manual, manualAndDone, completion
     }
 
     @Test("The error that a closure throws goes away without the turn", arguments: Throwing.allCases)
@@ -179,7 +179,6 @@ struct DeinitTests {
                     throw kept()
                 } completion: { _ in
                 }
-            case .mainActor: value.asyncOnMainActor.lowestPriority.set { _ in throw kept() }
             }
             try poll("the error has gone") { told.count == 1 }
             return told.entries

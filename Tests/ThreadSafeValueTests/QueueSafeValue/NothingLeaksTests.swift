@@ -112,7 +112,7 @@ struct NothingLeaksTests {
                 }
             }
             try poll("the queues are gone") { references.entries.allSatisfy { $0.queue == nil } }
-            #expect(value.pendingCommandCount == 0)
+            #expect(value.pendingCommandCount() == 0)
         }
     }
 

@@ -76,7 +76,7 @@ struct PendingCommandsTests {
         let queue = DispatchQueue(label: "counted")
         for _ in 0..<3 { value.async(performIn: queue).lowestPriority.set { $0 += 1 } }
         let handle = value.async(performIn: .utility).highPriority.set { $0 += 1 }
-        #expect(value.pendingCommandCount == 4)
+        #expect(value.pendingCommandCount() == 4)
         #expect(value.pendingCommandCount(.lowest) == 3)
         #expect(value.pendingCommandCount(.high) == 1)
         #expect(value.pendingCommandCount(.medium) == 0)
@@ -85,7 +85,7 @@ struct PendingCommandsTests {
         value.resume()
         queue.sync {}
         #expect(value.wait.lowestPriority.get() == .success(3))
-        #expect(value.pendingCommandCount == 0)
+        #expect(value.pendingCommandCount() == 0)
     }
 
     /// The lane of the queue stays, as not all of its commands leave it. It is waited for, however late it is.
@@ -181,7 +181,7 @@ struct PendingCommandsTests {
             return cancelled
         }
         #expect(cancelled == 20)
-        #expect(value.pendingCommandCount == 0)
+        #expect(value.pendingCommandCount() == 0)
         #expect(answers.entries == Array(repeating: .failure(.cancelled), count: 20))
         #expect(value.cancelAllPendingCommands() == 0)
         blocker.end()
@@ -265,7 +265,7 @@ struct PendingCommandsTests {
                     group.leave()
                 }
             }
-            #expect(value.pendingCommandCount == 100_000)
+            #expect(value.pendingCommandCount() == 100_000)
             onThreads(4) { thread in
                 // A quarter each: two from its front, two from its back.
                 let quarter = stride(from: thread, to: 100_000, by: 4)
@@ -274,7 +274,7 @@ struct PendingCommandsTests {
                 }
             }
             group.wait()
-            #expect(value.pendingCommandCount == 0)
+            #expect(value.pendingCommandCount() == 0)
             blocker.end()
             #expect(value.wait.lowestPriority.get() == .success(0))
         }

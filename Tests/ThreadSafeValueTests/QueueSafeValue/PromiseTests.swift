@@ -253,7 +253,7 @@ struct PromiseTests {
                     }
                 }
             }
-            while value.pendingCommandCount < 200 { await Task.yield() }
+            while value.pendingCommandCount() < 200 { await Task.yield() }
             value.resume()
             for task in tasks { _ = await task.value }
             #expect(await value.async.lowestPriority.get() == .success(200))

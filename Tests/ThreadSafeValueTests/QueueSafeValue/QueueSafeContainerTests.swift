@@ -32,7 +32,7 @@ struct QueueSafeContainerTests {
         value.suspend()
         let first = commands.set { $0 = 1 }
         let second = commands.set { $0 = 2 }
-        #expect(value.pendingCommandCount == 2)
+        #expect(value.pendingCommandCount() == 2)
         #expect(value.pendingCommandCount(.lowest) == 2)
         #expect(value.pendingCommandCount(.highest) == 0)
         #expect(value.cancelAllPendingCommands(.highest) == 0)

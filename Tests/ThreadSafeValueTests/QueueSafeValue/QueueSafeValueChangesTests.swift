@@ -138,7 +138,7 @@ struct QueueSafeValueChangesTests {
         }
         let changes = try await onThreadOfItsOwn {
             isIn.waitUntilOpen()
-            return value.changes
+            return value.changes()
         }
         var iterator = changes.makeAsyncIterator()
         mayGoOn.open()
@@ -294,7 +294,7 @@ struct QueueSafeValueChangesTests {
     func replacedWithoutTurn() async {
         let answers = Log<Bool>()
         let value = QueueSafeValue<Last?>(value: nil)
-        let changes = value.changes
+        let changes = value.changes()
         let threads = RunningThread {
             for _ in 0..<3 {
                 let next = Last {

@@ -80,7 +80,7 @@ struct QueueSafeValueReflectionTests {
             let count = isSanitized ? 2_000 : 20_000
             for _ in 0..<count {
                 let command = value.async(performIn: queue).lowestPriority.set { _ in }
-                let things: [Any] = [value, synced, value.wait, value.wait.lowestPriority, value.changes, command]
+                let things: [Any] = [value, synced, value.wait, value.wait.lowestPriority, value.changes(), command]
                 dumps += text(things[dumps % things.count]).isEmpty ? 0 : 1
             }
             handle.wrappedValue = true

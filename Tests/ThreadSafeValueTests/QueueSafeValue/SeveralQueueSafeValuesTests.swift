@@ -139,7 +139,7 @@ struct SeveralQueueSafeValuesTests {
 
     @Test func `Those who listen are told, when the turns are free`() async {
         let (left, right) = (QueueSafeValue(value: 1), QueueSafeValue(value: 2))
-        var changes = left.changes.makeAsyncIterator()
+        var changes = left.changes().makeAsyncIterator()
         let result = swapValues(left, right)
         #expect(result == .success(3))
         #expect(await changes.next() == 2)
@@ -150,7 +150,7 @@ struct SeveralQueueSafeValuesTests {
         let values = [QueueSafeValue<Last?>(value: nil), QueueSafeValue(value: nil)]
         let answers = Log<Result<Bool, QueueSafeValueError>>()
         // What a listener has not fetched goes away when it is told of the next change.
-        let changes = values.map(\.changes)
+        let changes = values.map { $0.changes() }
         @Sendable func askAll() {
             for value in values { answers.add(value.wait(timeout: .seconds(0)).lowestPriority.map { $0 == nil }) }
         }

@@ -102,7 +102,7 @@ struct SuspendingTests {
             blocker.end()
             // First the command that suspends, then the rest of its run, which had left the line.
             try poll("the value is suspended") { ran.count > suspending }
-            try poll("the rest waits") { value.pendingCommandCount == 199 - suspending }
+            try poll("the rest waits") { value.pendingCommandCount() == 199 - suspending }
             #expect(ran.entries == Array(0...suspending))
             value.resume()
             try poll("all have run") { ran.count == 200 }

@@ -124,7 +124,7 @@ struct WaitTimeoutTests {
                 }
                 timedOut.add(count)
             }
-            #expect(value.pendingCommandCount == 0)
+            #expect(value.pendingCommandCount() == 0)
             blocker.end()
             #expect(value.wait.lowestPriority.get() == .success(0))
         }

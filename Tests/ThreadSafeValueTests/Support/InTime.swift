@@ -47,6 +47,6 @@ func poll(seconds: TimeInterval = 240, looks: Int = 1, _ what: String, until isT
 extension QueueSafeValue {
     /// Waits until as many commands stand in line.
     func waitForPending(_ count: Int) throws {
-        try poll("\(count) commands in line") { pendingCommandCount == count }
+        try poll("\(count) commands in line") { pendingCommandCount() == count }
     }
 }

@@ -71,7 +71,7 @@ extension Round {
                 completion: ticket.answer
             )
         }
-        if value.pendingCommandCount > 0 { counts.add(.released) }
+        if value.pendingCommandCount() > 0 { counts.add(.released) }
     }
 
     /// Waits while so many commands are on their way that memory would be the limit.

@@ -212,7 +212,7 @@ extension Stage {
 
     /// Gives a `wait` command.
     private func wait(_ command: Command, _ hands: Hands) {
-        let commands = TimedWaitSchedule(queue: hands[command.value].queue, timeout: command.timeout)
+        let commands = WaitSchedule(queue: hands[command.value].queue, timeout: command.timeout)
             .priority(command.priority)
         let outcome: Outcome
         switch command.body {
