@@ -36,7 +36,7 @@ package final class Listened: Changing, Reading {
 
     package init() {
         value = Protected(0)
-        changes = value.changes
+        changes = value.changes()
     }
 
     @inline(never)
