@@ -149,6 +149,11 @@ extension PendingCommand {
     /// Runs the command with the turn.
     func run(_ storage: AnyObject) -> CommandEnding { unsafe work!(.success(storage)) }
 
+    /// The closure of a manual command has returned: lets go of what it captured, which may keep `done`.
+    func letGoOfWork() {
+        unsafe work = nil
+    }
+
     /// The command has run: notes how. With the turn.
     func finish(_ ending: CommandEnding) {
         unsafe (uncheckedAnswer, uncheckedFailure, tell) = (ending.answer, ending.failure, ending.tell)

@@ -169,6 +169,7 @@ extension TurnQueue {
                 line.effects.holder = TurnWord.detached
             }
             run.hasTurn = false
+            command.letGoOfWork()
             // It keeps the value.
             return detach { [storage] ending in
                 withExtendedLifetime(storage) { self.complete(command, of: lane, ending) }

@@ -54,6 +54,20 @@ struct ManualCompletionTests {
         #expect(answers == Array(repeating: .failure(.completionDropped), count: 4) + [.success(2)])
     }
 
+    @Test("A `done` that only the captures of its closure keep is dropped when that has returned")
+    func keptByItself() throws {
+        let answer = try inTime {
+            let value = QueueSafeValue(value: 0)
+            do {
+                let kept = Protected<CommandCompletionClosure?>(nil)
+                let commands = value.async(performIn: DispatchQueue(label: "target")).highestPriority
+                commands.set { _, done in kept.wrappedValue = done }
+            }
+            return value.wait.lowestPriority.update { $0 }
+        }
+        #expect(answer == .success(0))
+    }
+
     @Test("A second `done()` does nothing, also much later, while others have the turn")
     func doubled() throws {
         let log = Log<String>()
