@@ -13,7 +13,9 @@ public struct WaitSchedule<Value> {
     /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
     public let lowestPriority: WaitCommands<Value>
 
-    /// - Parameter timeout: For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
+    /// - Parameters:
+    ///   - queue: The queue of the value.
+    ///   - timeout: For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
     @inlinable
     init(queue: CommandQueue<Value>, timeout: UInt64 = .max) {
         highestPriority = WaitCommands(queue: queue, priority: .highest, timeout: timeout)
