@@ -89,6 +89,15 @@ extension FurtherCallForms {
         #expect(!third.cancel())
     }
 
+    @Test func `an error of the closure`() {
+        struct NetworkDown: Error {}
+        let page = QueueSafeValue(value: "")
+        switch page.wait.lowestPriority.set({ _ in throw NetworkDown() }) {
+        case .failure(.unexpected(_ as NetworkDown)): break
+        case .failure, .success: Issue.record("It has another answer.")
+        }
+    }
+
     @MainActor
     @Test func `the main actor`() async {
         let counter = Counter()

@@ -8,7 +8,6 @@
 struct LaneCommands {
     // One for each priority.
     private var lists = Array(repeating: LinkedFIFO<PendingCommand>(), count: Int(CommandPriority.highest.level) + 1)
-    private var occupied: UInt64 = 0
 
     /// How many commands were cancelled since those that are cancelled were last taken out.
     private var cancelledCount = 0
@@ -20,15 +19,15 @@ extension LaneCommands {
     /// Adds a command behind all others of its priority.
     mutating func append(_ command: PendingCommand) {
         lists[Int(command.priority.level)].append(command)
-        occupied |= 1 << command.priority.level
     }
 
     /// The command that is next. Cancelled ones before it go.
     mutating func dropCancelledAndGetFirst() -> PendingCommand? {
-        while occupied != 0 {
-            let level = UInt64.bitWidth - 1 - occupied.leadingZeroBitCount
-            if let first = lists[level].first, first.state == .waiting { return first }
-            if lists[level].removeFirst() == nil { occupied &= ~(1 << UInt64(level)) }
+        for level in lists.indices.reversed() {
+            while let first = lists[level].first {
+                if first.state == .waiting { return first }
+                _ = lists[level].removeFirst()
+            }
         }
         return nil
     }
@@ -81,9 +80,6 @@ extension LaneCommands {
 
     /// Puts commands of a batch back, at their old places.
     mutating func putBack(_ batch: some BidirectionalCollection<PendingCommand>) {
-        for command in batch.reversed() {
-            lists[Int(command.priority.level)].prepend(command)
-            occupied |= 1 << command.priority.level
-        }
+        for command in batch.reversed() { lists[Int(command.priority.level)].prepend(command) }
     }
 }

@@ -11,6 +11,16 @@ public enum QueueSafeValueError: Error, Sendable {
     case commandClosureDeallocated
 
     /// The closure of the command threw `error`; what it had changed before stays changed.
+    ///
+    /// To catch an error of your own, look inside:
+    ///
+    /// ```swift
+    /// switch page.wait.lowestPriority.set({ try $0.load() }) {
+    /// case .failure(.unexpected(let error as NetworkDown)): retry(after: error)
+    /// case .failure(let failure): print(failure)
+    /// case .success: break
+    /// }
+    /// ```
     case unexpected(error: any Error)
 
     /// The command was called inside a command of the same value, and would have waited for itself forever.

@@ -75,8 +75,9 @@ extension BlockRun {
     /// The block is about to begin the next command of its batch that waits. With the turn.
     mutating func claimNext() -> PendingCommand? {
         while next < batch.count {
+            let command = batch[next]
             next += 1
-            if batch[next - 1].move(.waiting, to: .running) { return batch[next - 1] }
+            if command.move(.waiting, to: .running) { return command }
         }
         return nil
     }

@@ -12,7 +12,7 @@ extension TurnQueue {
     func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
-        _ work: @escaping PendingCommand.Work
+        _ work: __owned @escaping PendingCommand.Work
     ) -> Result<AcceptedCommand, QueueSafeValueError> {
         let command = PendingCommand(priority, work)
         let lane = update { line -> Lane? in

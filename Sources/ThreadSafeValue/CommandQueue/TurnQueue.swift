@@ -210,27 +210,25 @@ extension TurnQueue {
         var delivery = recordChange(isChange)
         while true {
             let seen = turn
-            if seen.hasBeginner {
-                update { $0.hasBeginner = false }
-                let (first, second) = unsafe (delivery, owner.recordChange(false))
-                delivery = Effect {
-                    first?.perform()
-                    second?.perform()
-                }
+            if !seen.looks, !seen.hasBeginner, !(seen.isObserved && isChange) {
+                if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
                 continue
             }
-            if seen.looks || seen.isObserved && isChange {
-                let isFreed = update { line in
-                    // One may have come since the look.
-                    if line.hasBeginner { return false }
-                    line.effects.holder = 0
-                    if isChange { line.wakeWatchers() }
+            let hasBeginner = update { line in
+                if line.hasBeginner {
+                    line.hasBeginner = false
                     return true
                 }
-                if isFreed { return delivery }
-                continue
+                line.effects.holder = 0
+                if isChange { line.wakeWatchers() }
+                return false
             }
-            if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
+            if !hasBeginner { return delivery }
+            let (first, second) = unsafe (delivery, owner.recordChange(false))
+            delivery = Effect {
+                first?.perform()
+                second?.perform()
+            }
         }
     }
 

@@ -19,7 +19,7 @@ final class WaiterTable<Value> {
     let leaving = DispatchQueue(label: "ThreadSafeValue.Protected.leaving", target: awaitedTarget)
 
     // Guarded by the value's lock.
-    private var conditions = [Condition<Value>]()
+    private var conditions = ArrivalList<Condition<Value>>()
 
     init(awaited: AtomicWord) {
         self.awaited = awaited
@@ -42,9 +42,12 @@ enum AwaitedChange {
 ///
 /// Invariant (last owner): others let go of it under the value's lock, and before they wake its owner. So the captures of
 /// the test go away with the owner, and never inside an access.
-final class Condition<Value>: Sendable {
+final class Condition<Value>: Placed, @unchecked Sendable {
     let isMet: @Sendable (Value) -> Bool
     let wake: @Sendable () -> Void
+
+    /// Guarded by the value's lock.
+    var place: Int?
 
     init(_ isMet: @escaping @Sendable (Value) -> Bool, wake: @escaping @Sendable () -> Void) {
         self.isMet = isMet
@@ -63,7 +66,10 @@ extension WaiterTable {
     ///
     /// - Returns: Whether it was there. If not, it is met.
     func remove(_ condition: Condition<Value>) -> Bool {
-        !remove { $0 === condition }.isEmpty
+        guard condition.place != nil else { return false }
+        conditions.remove(condition)
+        awaited.set(AwaitedChange.toMeetCondition, to: !conditions.isEmpty)
+        return true
     }
 
     /// Takes out the conditions that a value meets.
@@ -71,18 +77,9 @@ extension WaiterTable {
     /// - Returns: What wakes those who wait for them.
     @usableFromInline
     func removeMet(by value: Value) -> [@Sendable () -> Void] {
-        remove { $0.isMet(value) }
-    }
-
-    private func remove(where isToGo: (Condition<Value>) -> Bool) -> [@Sendable () -> Void] {
-        var gone = [@Sendable () -> Void]()
-        conditions.removeAll { condition in
-            let isToGo = isToGo(condition)
-            if isToGo { gone.append(condition.wake) }
-            return isToGo
-        }
-        awaited.set(AwaitedChange.toMeetCondition, to: !conditions.isEmpty)
-        return gone
+        var met: [Condition<Value>] = []
+        for case let condition? in conditions.elements where condition.isMet(value) { met.append(condition) }
+        return met.filter(remove).map(\.wake)
     }
 }
 

@@ -224,7 +224,7 @@ extension AsyncCommands {
     @inlinable
     func submit<Told, Answer>(
         orFail tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?,
-        _ run: @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
+        _ run: __owned @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
     ) -> CommandHandle<Answer> {
         let command = schedule.queue.withTurns { $0.submit(priority, in: schedule.target, run) }
         if case .failure(let error) = command, let tell { schedule.target.async { tell(.failure(error)) } }
