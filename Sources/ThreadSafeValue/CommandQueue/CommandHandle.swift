@@ -67,14 +67,14 @@ struct AcceptedCommand: Sendable {
     let lane: Lane
 }
 
-/// What the closure of a command returned.
+/// What the closure of a command returned, or why it failed.
 @usableFromInline
 final class CommandAnswer<Answer: Sendable>: Sendable {
-    let answer: Answer
+    let result: Result<Answer, QueueSafeValueError>
 
     @usableFromInline
-    init(_ answer: Answer) {
-        self.answer = answer
+    init(_ result: Result<Answer, QueueSafeValueError>) {
+        self.result = result
     }
 }
 
@@ -92,8 +92,7 @@ extension AcceptedCommand {
         case .refused: return .failure(.valueContainerDeinited)
         case .waiting, .running, .finished: break
         }
-        if let failure = command.failure { return .failure(failure) }
         guard let answer = command.answer else { return .success(() as! Answer) }
-        return .success(unsafe unsafeDowncast(answer, to: CommandAnswer<Answer>.self).answer)
+        return unsafe unsafeDowncast(answer, to: CommandAnswer<Answer>.self).result
     }
 }

@@ -25,7 +25,7 @@ final class PendingCommand: Linked, @unchecked Sendable {
     @usableFromInline
     typealias Work = (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
 
-    // First, so that its address is known: the state, and whether a task awaits the end.
+    // First, so that its address is known: the state, whether a task awaits the end, and the priority.
     private var bits = AtomicWord.zero
 
     // Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
@@ -43,18 +43,15 @@ final class PendingCommand: Linked, @unchecked Sendable {
     /// What is to tell its caller. Gone once the command is over, too.
     @exclusivity(unchecked) private var tell: Effect?
 
-    /// What its closure returned, in a `CommandAnswer`, if that is more than nothing; or why there is no answer.
+    /// What its closure returned, if that is more than nothing, or why it failed: a `CommandAnswer`.
     @exclusivity(unchecked) private var uncheckedAnswer: AnyObject?
-    @exclusivity(unchecked) private var uncheckedFailure: QueueSafeValueError?
 
     /// The tasks that await its end. Guarded by the lock of the line.
     @exclusivity(unchecked) private var awaiting: [UnsafeContinuation<Void, Never>] = unsafe []
 
-    let priority: CommandPriority
-
     init(_ priority: CommandPriority, _ work: @escaping Work) {
-        self.priority = priority
         unsafe self.work = work
+        word.store(priority.level << Self.priorityPlace)
     }
 }
 
@@ -67,7 +64,7 @@ struct CommandEnding {
     /// Why the command has no answer.
     var failure: QueueSafeValueError?
 
-    /// What the closure of an `update` returned, in a `CommandAnswer`.
+    /// What the closure of an `update` returned or threw, in a `CommandAnswer`.
     var answer: AnyObject?
 
     /// What tells its caller, once the turn is free.
@@ -106,14 +103,16 @@ extension PendingCommand {
 
     var arrival: UInt64 { unsafe arrivalTime }
 
+    private static var stateMask: UInt64 { 0b111 }
     private static var awaitedBit: UInt64 { 1 << 3 }
+    private static var priorityPlace: UInt64 { 4 }
 
-    var state: State { State(rawValue: word.loadAcquiring() & ~Self.awaitedBit)! }
+    var state: State { State(rawValue: word.loadAcquiring() & Self.stateMask)! }
+
+    var priority: CommandPriority { CommandPriority(rawValue: UInt8(word.load() >> Self.priorityPlace))! }
 
     /// Whether a task awaits the end.
     var isAwaited: Bool { word.load() & Self.awaitedBit != 0 }
-
-    var failure: QueueSafeValueError? { unsafe uncheckedFailure }
 
     var answer: AnyObject? { unsafe uncheckedAnswer }
 
@@ -123,8 +122,8 @@ extension PendingCommand {
     func move(_ old: State, to new: State) -> Bool {
         while true {
             let seen = word.load()
-            if seen & ~Self.awaitedBit != old.rawValue { return false }
-            if word.exchange(seen, for: seen & Self.awaitedBit | new.rawValue) { return true }
+            if seen & Self.stateMask != old.rawValue { return false }
+            if word.exchange(seen, for: seen & ~Self.stateMask | new.rawValue) { return true }
         }
     }
 
@@ -139,7 +138,7 @@ extension PendingCommand {
     func await(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
         while true {
             let seen = word.load()
-            if seen & ~Self.awaitedBit > State.running.rawValue { return false }
+            if seen & Self.stateMask > State.running.rawValue { return false }
             if word.exchange(seen, for: seen | Self.awaitedBit) { break }
         }
         unsafe awaiting.append(continuation)
@@ -156,7 +155,8 @@ extension PendingCommand {
 
     /// The command has run: notes how. With the turn.
     func finish(_ ending: CommandEnding) {
-        unsafe (uncheckedAnswer, uncheckedFailure, tell) = (ending.answer, ending.failure, ending.tell)
+        unsafe uncheckedAnswer = ending.answer ?? ending.failure.map { CommandAnswer<Void>(.failure($0)) }
+        unsafe tell = ending.tell
         _ = move(.running, to: .finished)
     }
 

@@ -189,8 +189,7 @@ extension AsyncCommands {
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
                 return CommandEnding(
                     isChange: true,
-                    failure: result.failure,
-                    answer: (try? result.get()).map(CommandAnswer.init),
+                    answer: CommandAnswer(result),
                     tell: completion.map { completion in Effect { completion(result) } }
                 )
             case .failure(let error): return .refused(error, completion)

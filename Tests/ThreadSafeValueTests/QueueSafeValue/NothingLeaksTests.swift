@@ -157,7 +157,7 @@ struct NothingLeaksTests {
         }
     }
 
-    @Test("A million pending commands take at most 176 bytes each, all run, and the memory is given back")
+    @Test("A million pending commands take at most 160 bytes each, all run, and the memory is given back")
     func million() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             giveUp(afterSeconds: 300)
@@ -181,7 +181,7 @@ struct NothingLeaksTests {
             queue.sync {}
             FileHandle.standardError.write(Data("\(count) commands, \(pending / count) bytes each".utf8))
             if !isSanitized {
-                #expect(pending <= 176 * count, "\(pending / count) bytes each")
+                #expect(pending <= 160 * count, "\(pending / count) bytes each")
                 // The allocator keeps some of it until it is used again.
                 try poll(seconds: 20, "the memory is given back") { try residentBytes() - before < 8 << 20 }
             }
