@@ -127,7 +127,7 @@ extension Monitor {
 extension PendingCommand {
     /// Its state, without a step.
     var stateNow: CommandState {
-        unsafe State(rawValue: AtomicWord(firstIn: self as AnyObject).storage.pointee.bits & ~Self.awaitedBit)!
+        unsafe State(rawValue: AtomicWord(firstIn: self as AnyObject).storage.pointee.bits & Self.stateMask)!
     }
 
     var isWaiting: Bool { stateNow == .waiting }
