@@ -48,8 +48,8 @@ extension CommandHandle {
     /// What the closure of an `update` returned, or why the command failed. Other commands return nothing.
     ///
     /// It suspends the task until the command is over. In an async closure that has the value itself, it answers
-    /// ``QueueSafeValueError/reentrantCommand`` at once, and the command runs later. A circle through another value is not
-    /// found.
+    /// ``QueueSafeValueError/reentrantCommand`` at once, and the command runs later. A circle through another value is
+    /// not found.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             switch accepted {

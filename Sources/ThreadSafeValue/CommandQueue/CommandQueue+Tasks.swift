@@ -2,8 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// Commands that a task awaits. Sync and async closures run in the task, so no thread of the cooperative pool waits for a
-// turn. A sync closure that finds the turn free has it as the thread.
+// Commands that a task awaits. Sync and async closures run in the task, so no thread of the cooperative pool waits for
+// a turn. A sync closure that finds the turn free has it as the thread.
 
 extension CommandQueue where Value: Sendable {
     /// Runs `body` with the turn, and suspends the task for as long as that takes.

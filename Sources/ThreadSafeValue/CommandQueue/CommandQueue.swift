@@ -28,7 +28,7 @@ struct CommandQueue<Value> {
     /// - Parameters:
     ///   - value: What to queue for.
     ///   - limit: How many commands of target queues and tasks may wait in line.
-    init(_ value: Value, limit: Int = .max) {
+    init(_ value: Value, limit: Int) {
         storage = .make(value, limit: limit)
     }
 }
@@ -143,8 +143,8 @@ extension CommandQueue {
     }
 }
 
-// Commands that wait until the value meets a condition. Each tests it with the turn. If it is not met, the command gives
-// the turn back in the same step in which it begins to wait for the next change, so it misses none.
+// Commands that wait until the value meets a condition. Each tests it with the turn. If it is not met, the command
+// gives the turn back in the same step in which it begins to wait for the next change, so it misses none.
 
 extension CommandQueue {
     /// Takes the turn when the value meets a condition, runs `body` with it and gives the turn back.

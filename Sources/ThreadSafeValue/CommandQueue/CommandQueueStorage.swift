@@ -31,8 +31,8 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
 }
 
 extension CommandQueueStorage {
-    /// The words behind the value: the `TurnWord`; what keeps the `TurnQueue`, once something has waited, and the
-    /// `ChangeBroadcaster`, once somebody has listened; how many commands of queues and of tasks may wait.
+    /// The words behind the value: 0, the `TurnWord`; 1, what keeps the `TurnQueue`, once something has waited; 2, what
+    /// keeps the `ChangeBroadcaster`, once somebody has listened; 3, how many commands of queues and of tasks may wait.
     private func word(_ index: Int) -> AtomicWord {
         unsafe AtomicWord(BufferAddress(of: self).elements + index)
     }
@@ -43,8 +43,8 @@ extension CommandQueueStorage {
         word(1).object { TurnQueue(word: word(0), owner: self, limit: Int(clamping: word(3).load())) }
     }
 
-    /// The same without counting a reference: keep the storage while you use it. Threads that compete would write to the
-    /// one count.
+    /// The same without counting a reference: keep the storage while you use it. Threads that compete would write to
+    /// the one count.
     @usableFromInline
     var uncountedTurns: Unmanaged<TurnQueue> {
         let bits = word(1).loadAcquiring()
@@ -86,7 +86,8 @@ extension TurnQueue {
             return lanes.map { ($0, $0.endAll(nil, as: .refused)) }
         }
         for (lane, commands) in refused where !commands.isEmpty {
-            // There: what lets go of the value may have the turn of another one, which a closure that goes away waits for.
+            // There: what lets go of the value may have the turn of another one, which a closure that goes away waits
+            // for.
             lane.target.async { lane.refuse(commands) }
         }
     }

@@ -11,8 +11,8 @@ public typealias CommandCompletionClosure = @Sendable () -> Void
 /// goes away, so does this, and the command ends as dropped. Only the first ending counts, and the object lets go of
 /// everything then.
 ///
-/// `@unchecked Sendable`: `finish`, with the command, which may be of a type that is not `Sendable`, belongs to whatever
-/// changes the state to `returned` and then to whatever changes it from there: that has the turn.
+/// `@unchecked Sendable`: `finish`, with the command, which may be of a type that is not `Sendable`, belongs to
+/// whatever changes the state to `returned` and then to whatever changes it from there: that has the turn.
 @usableFromInline
 final class ManualCompletion: @unchecked Sendable {
     // First, so that its address is known.

@@ -70,8 +70,8 @@ struct CommandEnding {
     /// What tells its caller, once the turn is free.
     var tell: Effect?
 
-    /// The command has the turn until it is completed. To be called once its lane has let go of the turn, with what gets
-    /// the end of the command then.
+    /// The command has the turn until it is completed. To be called once its lane has let go of the turn, with what
+    /// gets the end of the command then.
     var detach: ((@escaping (CommandEnding) -> Void) -> Void)?
 
     @usableFromInline
@@ -160,8 +160,8 @@ extension PendingCommand {
         _ = move(.running, to: .finished)
     }
 
-    /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and the
-    /// tasks that await the end. Each may run any code.
+    /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and
+    /// the tasks that await the end. Each may run any code.
     func letGo(_ lane: Lane) {
         // What has cancelled it does this.
         if state != .finished { return }

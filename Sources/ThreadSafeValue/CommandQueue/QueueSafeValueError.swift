@@ -26,8 +26,8 @@ public enum QueueSafeValueError: Error, Sendable {
     /// The command was called inside a command of the same value, and would have waited for itself forever.
     case reentrantCommand
 
-    /// The command would have closed a circle of threads or tasks that wait for each other's values, or would have put a
-    /// thread of a task to sleep while an async closure has the turn.
+    /// The command would have closed a circle of threads or tasks that wait for each other's values, or would have put
+    /// a thread of a task to sleep while an async closure has the turn.
     case circularWait
 
     /// The last copy of the `done` closure went away uncalled, so the manual command was ended without it.

@@ -59,13 +59,13 @@ extension TurnQueue {
         return confirm(await stand(wait, isWatching: true, telling: delivery), wait)
     }
 
-    /// With the turn: the command before may have cancelled the task, which may have come late.
+    /// With the turn: the command before may have cancelled the task, and its time may be over.
     private func confirm(_ failure: QueueSafeValueError?, _ wait: TaskWait) -> QueueSafeValueError? {
         if let failure { return failure.reported(for: valueType, "async.\(wait.priority)Priority") }
-        let isLate = wait.deadline.isTime && wait.deadline.hasPassed
-        if isLate || Task.isCancelled {
+        let isTimeOver = wait.deadline.isTime && wait.deadline.hasPassed
+        if isTimeOver || Task.isCancelled {
             giveTurnBack(afterChange: false)
-            return isLate ? .timedOut : .cancelled
+            return isTimeOver ? .timedOut : .cancelled
         }
         if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty { refuseThreadsInTasks() }
         return nil

@@ -4,8 +4,8 @@
 
 import Dispatch
 
-// The block of a lane runs on the lane's target queue. With the turn it runs the commands of the lane while they are the
-// front, and tells callers without the turn (rule 6).
+// The block of a lane runs on the lane's target queue. With the turn it runs the commands of the lane while they are
+// the front, and tells callers without the turn (rule 6).
 
 extension TurnQueue {
     /// What the block with this number does.

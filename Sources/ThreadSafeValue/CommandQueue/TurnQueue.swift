@@ -6,8 +6,8 @@ import Dispatch
 
 /// The turn of a value and the line for it, whatever the value is: all that is not on the fast path.
 ///
-/// An object of its own, made when the turn is wanted for the first time while it is taken. Blocks keep the value; timers
-/// and handles of commands keep only this, so none of them lets a value go.
+/// An object of its own, made when the turn is wanted for the first time while it is taken. Blocks keep the value;
+/// timers and handles of commands keep only this, so none of them lets a value go.
 @usableFromInline
 final class TurnQueue {
     /// The turn word, in the storage of the value.
@@ -87,7 +87,8 @@ extension TurnQueue {
         return answer
     }
 
-    /// Rule 3 and rule 4, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the turn.
+    /// Rule 3 and rule 4, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the
+    /// turn.
     ///
     /// Invariant (true summary): without the lock, the word says what the line is.
     private func publish(_ line: inout Line) {

@@ -16,9 +16,9 @@
 /// 2 … 0       front      the priority of the front, 0 when nothing stands in line
 /// ```
 ///
-/// The holder stands where the bits of an identity do, so that the fast path does not move them. It is set by taking the
-/// turn and cleared by freeing it, without the lock. All other bits are the summary of the `Line` and change under its
-/// lock, but `async`, which goes with the holder.
+/// The holder stands where the bits of an identity do, so that the fast path does not move them. It is set by taking
+/// the turn and cleared by freeing it, without the lock. All other bits are the summary of the `Line` and change under
+/// its lock, but `async`, which goes with the holder.
 @usableFromInline
 struct TurnWord: Equatable {
     @usableFromInline
@@ -100,8 +100,8 @@ extension TurnWord {
         return identity != 0 && (identity == thread || identity == task)
     }
 
-    /// Rule 1: a newcomer takes a free turn, past less urgent waiters, and past equal threads that are on their way, but past no
-    /// equal lane: so a thread sees what it has submitted.
+    /// Rule 1: a newcomer takes a free turn, past less urgent waiters, and past equal threads that are on their way,
+    /// but past no equal lane: so a thread sees what it has submitted.
     func mayBeTaken(by priority: CommandPriority) -> Bool {
         guard isFree, !isSuspended else { return false }
         let front = bits & Self.frontMask

@@ -45,7 +45,7 @@ class Waiter: @unchecked Sendable {
         /// Since when its block or its task is on its way, in nanoseconds of `now()`; 0 if it is not.
         var sentTime: UInt64 = 0
 
-        /// For how long it may be so while something else waits.
+        /// For how long it may be on its way while something else waits. Longer each time that it comes in vain.
         var patience = HandoffPolicy.late
 
         /// It has no place in line until it comes.
@@ -54,7 +54,7 @@ class Waiter: @unchecked Sendable {
         /// Why a thread or a task does not get the turn.
         var refusal: QueueSafeValueError?
 
-        /// A thread or a task waits: in line, for a change, or for its late task.
+        /// A thread or a task waits: in line, for a change, or without a place as it is late.
         var isWaiting = false
 
         /// It stands in the graph of waits.
@@ -96,9 +96,10 @@ extension Waiter: Ordered {
 }
 
 extension Waiter {
+    /// The commands of a target queue.
     var lane: Lane? { kind == .queue ? unsafe unsafeDowncast(self, to: Lane.self) : nil }
 
-    /// It has to be started first.
+    /// It has to be started first: a task, or the block of a target queue.
     var isLane: Bool { kind != .thread }
 
     var isInLine: Bool { state.place != nil && !state.isWatching }
@@ -125,7 +126,7 @@ extension Waiter {
 
 /// The numbers of the rules, in one place. Times are in nanoseconds. Today's values, and no promise.
 enum HandoffPolicy {
-    /// How long a block or a task may be on its way while something else waits (rule 5).
+    /// How long a block or a task may be on its way while something else waits, and how often the timer looks (rule 5).
     static let late: UInt64 = 5_000_000
 
     /// How long one that came in vain is waited for, and how long at most, as each time in vain doubles it (rule 5).

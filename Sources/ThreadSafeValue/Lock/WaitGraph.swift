@@ -2,11 +2,12 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Which thread or task waits for which lock or turn, in the whole process: shows a circle before it is closed for good.
+/// Which thread or task waits for which lock or turn, in the whole process: shows a circle before it is closed for
+/// good.
 ///
-/// A circle is closed by a wait that begins, never by a lock or a turn that is taken, so it is enough to look then. What
-/// is found is true: every other holder in the circle is registered, cannot give anything back while it waits, and is
-/// taken out before it goes on.
+/// A circle is closed by a wait that begins, never by a lock or a turn that is taken, so it is enough to look then.
+/// What is found is true: every other holder in the circle is registered, cannot give anything back while it waits,
+/// and is taken out before it goes on.
 ///
 /// Only waits that have lasted for a while come here, and none that ends by itself: it is in no circle for ever.
 final class WaitGraph {

@@ -28,8 +28,8 @@ struct AtomicWord {
         unsafe self.storage = storage
     }
 
-    /// The first stored property of an object of a class without a superclass: it stands behind the two words that every
-    /// object begins with.
+    /// The first stored property of an object of a class without a superclass: it stands behind the two words that
+    /// every object begins with.
     init(firstIn object: AnyObject) {
         let address = unsafe Unmanaged.passUnretained(object).toOpaque() + 2 * MemoryLayout<UInt>.size
         unsafe storage = address.assumingMemoryBound(to: Storage.self)

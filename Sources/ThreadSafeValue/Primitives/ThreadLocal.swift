@@ -20,7 +20,8 @@ struct ThreadLocal<Object: AnyObject>: Sendable {
 
     private let keeps: Bool
 
-    /// - Parameter keeps: Whether the object, which is set once, is kept until the thread ends. Otherwise it is not kept.
+    /// - Parameter keeps: Whether the object, which is set once, is kept until the thread ends. Otherwise it is not
+    ///   kept.
     init(keeps: Bool = false) {
         self.keeps = keeps
         var key = pthread_key_t()

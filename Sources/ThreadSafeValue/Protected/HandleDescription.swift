@@ -4,8 +4,8 @@
 
 /// What `print` says of a handle: its value, which may lead back to the handle.
 ///
-/// The thread knows what was described, and not the task: to bind a task-local value waits for an `onCancel` of the task
-/// that runs, and that may wait for who prints.
+/// The thread knows what was described, and not the task: to bind a task-local value waits for an `onCancel` of the
+/// task that runs, and that may wait for who prints.
 enum HandleDescription {
     /// What the handles refer to that were described, since the description of the first one began. They are kept, so
     /// that no other comes to where they were.
@@ -15,8 +15,8 @@ enum HandleDescription {
 
     private static let local = ThreadLocal<Described>()
 
-    /// Puts the description of the value behind a name, or `…` if that of the first handle has it already: there might be
-    /// no end, or one way for each order of the handles.
+    /// Puts the description of the value behind a name, or `…` if that of the first handle has it already: there might
+    /// be no end, or one way for each order of the handles.
     static func text(_ name: String, of object: AnyObject, _ describeValue: () -> String) -> String {
         guard let described = local.object else {
             let described = Described()

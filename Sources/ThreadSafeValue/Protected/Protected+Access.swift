@@ -37,8 +37,8 @@ extension Protected {
 
     /// Calls a closure with the value, and gives the lock back: to be used only while the lock is held.
     ///
-    /// The value is moved out and in again, so that it is not counted up and down: a look into a dictionary took 1.2 times
-    /// as long. A large value is left where it is, as moving it takes longer than that.
+    /// The value is moved out and in again, so that it is not counted up and down: a look into a dictionary took 1.2
+    /// times as long. A large value is left where it is, as moving it takes longer than that.
     @inlinable
     func readAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result

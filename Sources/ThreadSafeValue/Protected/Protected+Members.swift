@@ -43,7 +43,8 @@ extension Protected {
     }
 }
 
-// Without a key path: Swift 6.3 compiles one to an element of an `InlineArray` wrongly, so that it leads to other memory.
+// Without a key path: Swift 6.3 compiles one to an element of an `InlineArray` wrongly, so that it leads to other
+// memory.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension Protected {
     /// An element of the value: read as a copy, replaced at once, or changed in place under the lock.
@@ -69,8 +70,8 @@ extension Protected {
 }
 
 extension Protected {
-    /// A copy of a member, which goes away after the lock was given back, also if nobody uses it. Values on the way of a
-    /// longer key path go away before.
+    /// A copy of a member, which goes away after the lock was given back, also if nobody uses it. Values on the way of
+    /// a longer key path go away before.
     ///
     /// Transparent, as are its callers: in the code that names the member, the compiler turns the key path into a plain
     /// load. As a call it copies the whole value, and takes nine times as long.

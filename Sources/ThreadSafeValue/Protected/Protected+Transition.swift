@@ -43,8 +43,8 @@ extension Protected {
     /// Of several threads that attempt a step which only one may take, one succeeds.
     ///
     /// - Parameters:
-    ///   - state: Where in the value the state is. Not behind another handle or an `@Protected` member in it, whose lock
-    ///     would be taken twice: for the test, and for the step.
+    ///   - state: Where in the value the state is. Not behind another handle or an `@Protected` member in it, whose
+    ///     lock would be taken twice: for the test, and for the step.
     ///   - next: The state to go to.
     /// - Returns: Whether it is the state now. If not, nothing has changed.
     @inlinable

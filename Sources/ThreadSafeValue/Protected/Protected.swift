@@ -16,8 +16,8 @@
 /// }
 /// ```
 ///
-/// Stored members are changed in place. A member with `didSet`, a wrapper or a setter is copied out and in again, and so
-/// is a part of the value that a subscript of the handle names. Change large ones in a `write` closure.
+/// Stored members are changed in place. A member with `didSet`, a wrapper or a setter is copied out and in again, and
+/// so is a part of the value that a subscript of the handle names. Change large ones in a `write` closure.
 ///
 /// It is a handle: copies share one value. Every closure runs at once, on the calling thread, with the lock held; so
 /// keep it short. <doc:ProtectingAValue> shows the ways to store one, and the mistakes.
@@ -32,9 +32,9 @@
 /// ```
 ///
 /// - Warning: As a wrapper, use it on a property, and in a function as `let count = Protected(0)`. In some places Swift
-///   reads a wrapped value and writes it back in two accesses, so that `count += 1` loses updates: on a *local* variable
-///   or a parameter, on a property with `willSet` or `didSet`, on one that is overridden, through a key path, and in a
-///   structure that is itself the value of a handle.
+///   reads a wrapped value and writes it back in two accesses, so that `count += 1` loses updates: on a *local*
+///   variable or a parameter, on a property with `willSet` or `didSet`, on one that is overridden, through a key path,
+///   and in a structure that is itself the value of a handle.
 /// - Warning: Don't come back to a value from inside an access to it: the thread would wait for itself, and crashes
 ///   with a message that says so. Don't nest accesses to two values in opposite orders, nor at all if the two are
 ///   compared, swapped or named in `withLocked` anywhere: that crashes as well, but hangs on Apple systems.

@@ -6,7 +6,8 @@ import Dispatch
 
 // How a change is told: taken only when a thread or task waits for one.
 extension ProtectedStorage {
-    /// The threads and tasks to notify of a change, once the value's lock is free. It may keep values whose end runs code.
+    /// The threads and tasks to notify of a change, once the value's lock is free. It may keep values whose end runs
+    /// code.
     @usableFromInline
     struct PendingNotifications {
         /// Each wakes a thread or task whose condition the new value meets.

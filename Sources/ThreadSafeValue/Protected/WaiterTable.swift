@@ -40,8 +40,8 @@ enum AwaitedChange {
 
 /// What a thread or a task waits for to become true of a protected value.
 ///
-/// Invariant (last owner): others let go of it under the value's lock, and before they wake its owner. So the captures of
-/// the test go away with the owner, and never inside an access.
+/// Invariant (last owner): others let go of it under the value's lock, and before they wake its owner. So the captures
+/// of the test go away with the owner, and never inside an access.
 final class Condition<Value>: Placed, @unchecked Sendable {
     let isMet: @Sendable (Value) -> Bool
     let wake: @Sendable () -> Void

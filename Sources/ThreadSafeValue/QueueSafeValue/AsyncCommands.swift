@@ -128,7 +128,8 @@ extension AsyncCommands {
 
     /// Changes the value in place, in a closure that has it to itself.
     ///
-    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from `update`.
+    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from
+    /// `update`.
     ///
     /// - Parameters:
     ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, what it changed

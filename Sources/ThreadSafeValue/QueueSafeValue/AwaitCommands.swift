@@ -61,8 +61,9 @@ extension AwaitSchedule: CommandSchedule {
 /// ```
 ///
 /// If the turn is free, the closure runs at once, in the task; a task of an actor does not leave the actor for it.
-/// Otherwise the task waits in line, without a thread, and the closure runs in the task when its turn comes. The command
-/// of a cancelled task answers ``QueueSafeValueError/cancelled`` if it has not started; once it has, it completes.
+/// Otherwise the task waits in line, without a thread, and the closure runs in the task when its turn comes. The
+/// command of a cancelled task answers ``QueueSafeValueError/cancelled`` if it has not started; once it has, it
+/// completes.
 public struct AwaitCommands<Value: Sendable>: Sendable {
     @usableFromInline
     let queue: CommandQueue<Value>
@@ -109,7 +110,8 @@ extension AwaitCommands {
 
     /// Changes the value in place, in a closure that has it to itself.
     ///
-    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from `update`.
+    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from
+    /// `update`.
     ///
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
@@ -128,9 +130,9 @@ extension AwaitCommands {
 
     /// Changes the value in place, in an async closure that has it to itself until it returns.
     ///
-    /// The turn is kept while the closure is suspended. A command of the same value that the closure waits for or awaits
-    /// answers ``QueueSafeValueError/reentrantCommand``. In a child task that the closure awaits, it waits for ever: see
-    /// <doc:TakingTurns>.
+    /// The turn is kept while the closure is suspended. A command of the same value that the closure waits for or
+    /// awaits answers ``QueueSafeValueError/reentrantCommand``. In a child task that the closure awaits, it waits for
+    /// ever: see <doc:TakingTurns>.
     ///
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
@@ -198,8 +200,8 @@ extension AwaitCommands {
     ///
     /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, and the task is
     /// suspended until the next change; then the command stands in line again, behind all of its priority. A
-    /// `pendingCommandLimit` does not refuse it there. The time of `async(timeout:)` is for all of that, and a cancelled task goes on
-    /// at once.
+    /// `pendingCommandLimit` does not refuse it there. The time of `async(timeout:)` is for all of that, and a
+    /// cancelled task goes on at once.
     ///
     /// - Parameters:
     ///   - condition: Whether this is the value to wait for; called in the task, with the turn,

@@ -5,8 +5,8 @@
 extension QueueSafeContainer {
     /// Lets commands wait until `resume()`; the one that runs completes.
     ///
-    /// Commands are accepted as before. After this returns, no command begins whose handle says `waiting`. Each call needs
-    /// a ``resume()``. If no handle of the value is left to call it, the pending commands answer
+    /// Commands are accepted as before. After this returns, no command begins whose handle says `waiting`. Each call
+    /// needs a ``resume()``. If no handle of the value is left to call it, the pending commands answer
     /// ``QueueSafeValueError/valueContainerDeinited``. A `wait` on the thread that is to resume would wait for ever.
     public func suspend() {
         queue.withTurns { $0.suspend() }

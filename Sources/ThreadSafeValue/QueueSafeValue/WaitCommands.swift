@@ -42,12 +42,12 @@ extension WaitSchedule: CommandSchedule {
 /// Commands that wait for their turn, run on the calling thread and answer with a `Result`.
 ///
 /// The turn goes to the waiting command of highest priority, among equals to the one that came first. A command that
-/// finds the turn free costs two atomic operations, and allocates nothing but what a `done` needs. A priority between the
-/// lowest and the highest counts a reference at each use: keep its commands in a `let` where that matters.
+/// finds the turn free costs two atomic operations, and allocates nothing but what a `done` needs. A priority between
+/// the lowest and the highest counts a reference at each use: keep its commands in a `let` where that matters.
 ///
-/// A command that would wait forever answers: ``QueueSafeValueError/reentrantCommand`` at once inside another command of
-/// the same value on the same thread; ``QueueSafeValueError/circularWait`` a moment later if it closes a circle, unless
-/// it has a time-out.
+/// A command that would wait forever answers: ``QueueSafeValueError/reentrantCommand`` at once inside another command
+/// of the same value on the same thread; ``QueueSafeValueError/circularWait`` a moment later if it closes a circle,
+/// unless it has a time-out.
 public struct WaitCommands<Value> {
     @usableFromInline
     let queue: CommandQueue<Value>
@@ -126,7 +126,8 @@ extension WaitCommands {
 
     /// Changes the value in place, in a closure that has it to itself.
     ///
-    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from `update`.
+    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from
+    /// `update`.
     ///
     /// - Parameter accessClosure: Called at most once on the calling thread, with the value; not called if the command
     ///   fails before its turn. If it throws, what it changed stays.

@@ -12,7 +12,7 @@ struct Subject: BuildToolPlugin {
         // There are doubles of these.
         "AtomicWord", "ThreadLocal", "LibraryTimers", "CommandMistake",
         // What is left out asks for more doubles, and has no part in the line.
-        "Continuations+Resuming", "Duration+Waiting", "AsyncCommands+Labels", "AwaitCommands", "QueueSafeAsyncedValue",
+        "Continuations+Resuming", "AsyncCommands+Labels", "AwaitCommands", "QueueSafeAsyncedValue",
         "QueueSafeContainer+Changes", "QueueSafeContainer+Debugging", "QueueSafeSyncedValue",
         "WaitCommands+Labels",
     ]
