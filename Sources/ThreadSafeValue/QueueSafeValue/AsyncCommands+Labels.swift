@@ -43,24 +43,24 @@ extension AsyncCommands {
     ///
     /// - Parameters:
     ///   - accessClosure: Called as in `set { current in }`.
-    ///   - commandClosure: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
+    ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @_disfavoredOverload
     @discardableResult
     public func set(
         accessClosure: (@Sendable (inout Value) throws -> Void)?,
-        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
-        return set(accessClosure, completion: commandClosure)
+        guard let accessClosure else { return fail(.commandClosureDeallocated, completion) }
+        return set(accessClosure, completion: completion)
     }
 
     /// Changes the value in place in a closure that must call `done`, or fails if it is `nil`.
     ///
     /// - Parameters:
     ///   - accessClosure: Called as in `set { current, done in }`.
-    ///   - commandClosure: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
+    ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @_disfavoredOverload
@@ -69,9 +69,9 @@ extension AsyncCommands {
         manualCompletion accessClosure: (
             @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
         )?,
-        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let accessClosure else { return fail(.commandClosureDeallocated, commandClosure) }
-        return set(accessClosure, completion: commandClosure)
+        guard let accessClosure else { return fail(.commandClosureDeallocated, completion) }
+        return set(accessClosure, completion: completion)
     }
 }

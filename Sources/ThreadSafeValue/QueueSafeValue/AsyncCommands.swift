@@ -103,25 +103,25 @@ extension AsyncCommands {
     ///
     /// - Parameters:
     ///   - newValue: The value to set.
-    ///   - commandClosure: Called once on the target queue after the command, with the new value or why it was not
+    ///   - completion: Called once on the target queue after the command, with the new value or why it was not
     ///     set.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func set(
         newValue: Value,
-        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        // Holds the old value after the exchange, until the command goes away: without the turn. And no copy of the new
-        // one is left, which would make the next change copy it.
-        var exchanged = newValue
-        return submit(orFail: commandClosure) { turn in
+        // After the exchange this is the old value, which goes away with the command, without the turn. Made before
+        // that, `tell` has the new one.
+        var newThenOld = newValue
+        return submit(orFail: completion) { turn in
             switch turn {
             case .success(let storage):
-                let tell = commandClosure.map { [exchanged] tell in Effect { tell(.success(exchanged)) } }
-                unsafe swap(&CommandQueue(of: storage).value.pointee, &exchanged)
+                let tell = completion.map { [newThenOld] tell in Effect { tell(.success(newThenOld)) } }
+                unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)
                 return CommandEnding(isChange: true, tell: tell)
-            case .failure(let error): return .refused(error, commandClosure)
+            case .failure(let error): return .refused(error, completion)
             }
         }
     }
@@ -134,22 +134,22 @@ extension AsyncCommands {
     /// - Parameters:
     ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, what it changed
     ///     stays. The completion and ``CommandHandle/value`` get the error.
-    ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
+    ///   - completion: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Void,
-        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let commandClosure else {
-            return submit(orFail: commandClosure) { turn in
+        guard let completion else {
+            return submit(orFail: completion) { turn in
                 guard case .success(let storage) = turn else { return .refused(nil) }
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
                 return CommandEnding(isChange: true, failure: result.failure)
             }
         }
-        return submit(orFail: commandClosure) { turn in
+        return submit(orFail: completion) { turn in
             switch turn {
             case .success(let storage):
                 let value = unsafe CommandQueue<Value>(of: storage).value
@@ -163,9 +163,9 @@ extension AsyncCommands {
                 return CommandEnding(
                     isChange: true,
                     failure: result.failure,
-                    tell: Effect { commandClosure(result) }
+                    tell: Effect { completion(result) }
                 )
-            case .failure(let error): return .refused(error, commandClosure)
+            case .failure(let error): return .refused(error, completion)
             }
         }
     }
@@ -207,20 +207,22 @@ extension AsyncCommands {
     /// - Parameters:
     ///   - accessClosure: Called at most once on the target queue, with the value and `done`. If it throws, the
     ///     command ends, and what it changed stays.
-    ///   - commandClosure: Called once on the target queue after the command, with the updated value or why it failed.
+    ///   - completion: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable
     @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void,
-        completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        submitManually(isChange: true, orFail: commandClosure, commandClosure, accessClosure)
+        submitManually(isChange: true, orFail: completion, completion, accessClosure)
     }
 }
 
 extension AsyncCommands {
     /// Submits a command, as one closure and one object.
+    ///
+    /// Unless `Answer` is `Void`, `run` puts one into the ending.
     @inlinable
     func submit<Told, Answer>(
         orFail tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?,
