@@ -8,8 +8,6 @@ import ThreadSafeValue
 import Workloads
 
 /// What a command costs, to submit and to run, while many other target queues have a command in line.
-///
-/// Left to the system: threads that are made for the queues would inherit the one core of a pinned thread.
 enum ManyTargets {
     static let many = 10_000
     private static let count = 200
@@ -19,9 +17,9 @@ enum ManyTargets {
         of queues: Int,
         _ measure: @escaping @Sendable (_ queue: DispatchQueue, _ others: [DispatchQueue]) -> UInt64
     ) -> Double {
-        let time = onThreads(in: .alone.leftToSystem) { _ in
+        let time = onThreads(in: .alone) { _ in
             let queue = DispatchQueue(label: "measured")
-            queue.async { Setting.alone.leftToSystem.placeWorker() }
+            queue.async { Setting.alone.placeWorker() }
             return measure(queue, (0..<queues).map { _ in DispatchQueue(label: "waiting") })
         }[0]
         return Double(time) / Double(count)
@@ -32,9 +30,12 @@ enum ManyTargets {
     static func commands(_ queue: DispatchQueue, _ others: [DispatchQueue]) -> UInt64 {
         let value = QueueSafeValue(value: 0)
         value.suspend()
-        let handles = others.map { value.async(performIn: $0).lowestPriority.set { $0 &+= 1 } }
-        // What looks for the turn on them, and finds the value suspended, is over.
-        for other in others { other.sync {} }
+        let handles = others.map { other in
+            let handle = value.async(performIn: other).lowestPriority.set { $0 &+= 1 }
+            // The block that looks for the turn, and finds the value suspended, is over.
+            other.sync {}
+            return handle
+        }
         let end = Handed<UInt64>()
         let start = nanoseconds()
         for _ in 1..<count { value.async(performIn: queue).highestPriority.set { $0 &+= 1 } }

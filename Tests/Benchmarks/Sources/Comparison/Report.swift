@@ -105,13 +105,13 @@ extension Report {
 
     private var growthRows: [[String]] {
         [
-            ("growth-pending", "a pending command", "pinned", Pending.few, Pending.many, Goal.pendingTime),
-            ("growth-queues", "a command beside target queues", "system", 1, ManyTargets.many, Goal.manyTargets),
-        ].compactMap { file, name, placement, few, many, atMost in
+            ("growth-pending", "a pending command", Pending.few, Pending.many, Goal.pendingTime),
+            ("growth-queues", "a command beside target queues", 1, ManyTargets.many, Goal.manyTargets),
+        ].compactMap { file, name, few, many, atMost in
             guard let growth = growths.first(where: { $0.file == file }) else { return nil }
             let ratio = Ratio(zip(growth.times(of: many), growth.times(of: few)).map { $0 / $1 })
             return [
-                "\(name), \(many.grouped)", placement, growth.times(of: many).spread,
+                "\(name), \(many.grouped)", "pinned", growth.times(of: many).spread,
                 "the same, \(few.grouped)", growth.times(of: few).spread,
                 ratio.description, atMost.ratio, reached(ratio.median <= atMost),
             ]
