@@ -28,7 +28,7 @@ struct Effort {
         growthRounds: 5,
         roundTime: 10_000_000,
         sharedRoundTime: 30_000_000,
-        multitudeRounds: 11,
+        multitudeRounds: 7,
         multitudeRoundTime: 150_000_000,
         longestWaitTime: 500_000_000
     )
