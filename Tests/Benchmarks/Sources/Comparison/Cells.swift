@@ -32,21 +32,12 @@ struct Cells {
         contestants.contains { $0.name == name }
     }
 
-    func time(of name: String, _ measure: Measure = .time) -> Double {
-        times(of: name, measure).median
-    }
-
-    /// The time of whichever of several contestants is the fastest, in each round anew.
-    func bestTime(of names: [String], _ measure: Measure = .time) -> Double {
-        bestTimes(of: names, measure).median
-    }
-
     /// How the times of a contestant and of the best of others compare, round by round.
     func ratio(of name: String, toBestOf peers: [String], _ measure: Measure = .time) -> Ratio {
         Ratio(zip(times(of: name, measure), bestTimes(of: peers, measure)).map { $0 / $1 })
     }
 
-    private func times(of name: String, _ measure: Measure) -> [Double] {
+    func times(of name: String, _ measure: Measure = .time) -> [Double] {
         let index = contestants.firstIndex { $0.name == name }!
         return switch measure {
         case .time: times[index]
@@ -54,7 +45,8 @@ struct Cells {
         }
     }
 
-    private func bestTimes(of names: [String], _ measure: Measure) -> [Double] {
+    /// The time of whichever of several contestants is the fastest, in each round anew.
+    func bestTimes(of names: [String], _ measure: Measure = .time) -> [Double] {
         let all = names.map { times(of: $0, measure) }
         return all[0].indices.map { round in all.map { $0[round] }.min()! }
     }

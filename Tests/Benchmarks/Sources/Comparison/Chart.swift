@@ -3,81 +3,76 @@
 //
 
 import Foundation
-import Workloads
 
-/// The cells as bars, on a scale where each line is ten times the one before.
+/// The curves of a growth; both scales are logarithmic.
 struct Chart {
-    private let report: Report
+    private let growth: Growth
+    /// The powers of ten below and above all times.
+    private let low: Double
+    private let high: Double
 
-    init(_ report: Report) {
-        self.report = report
+    init(_ growth: Growth) {
+        self.growth = growth
+        let times = growth.curves.flatMap { $0.times.map(\.median) }
+        low = log10(times.min()!).rounded(.down)
+        high = max(log10(times.max()!).rounded(.up), low + 1)
     }
-
-    private static let width = 860.0
-    private static let left = 270.0
-    private static let barHeight = 15.0
 
     var svg: String {
-        var y = 64.0
-        var body = ""
-        for (title, cells) in report.contests {
-            body += text(10, y, title, "title")
-            y += 8
-            for contestant in cells.contestants {
-                body += bar(y, contestant, cells)
-                y += Self.barHeight + 3
-            }
-            y += 32
+        """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 360" font-family="sans-serif" font-size="12" role="img" \
+        aria-label="\(growth.title)">
+        <style>
+        text { fill: #24292f } .scale { stroke: #d0d7de } .ours { stroke: #1f6feb } .peer { stroke: #8c959f }
+        polyline { fill: none; stroke-width: 2 }
+        @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .scale { stroke: #30363d } }
+        </style>
+        \(text(60, 20, "\(growth.title): time of an operation"))
+        \(scales)
+        \(curves)
+        </svg>
+
+        """
+    }
+
+    private var scales: String {
+        let times = stride(from: low, through: high, by: 1).map { power in
+            let y = y(pow(10, power))
+            return line(60, y, 560, y) + text(54, y + 4, pow(10, power).time, "end")
         }
-        return """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(Self.width)) \(Int(y))" font-family="sans-serif" \
-            font-size="11" role="img" aria-label="Time of an operation, ours and others">
-            <style>
-            text { fill: #24292f } .title { font-weight: bold; font-size: 13px } .scale { fill: #6e7781 }
-            .ours { fill: #1f6feb } .peer { fill: #afb8c1 } line { stroke: #d0d7de }
-            @media (prefers-color-scheme: dark) {
-            text { fill: #e6edf3 } .scale { fill: #8d96a0 } .peer { fill: #6e7681 } line { stroke: #30363d }
-            }
-            </style>
-            \(text(10, 18, "Time of an operation: less is better; × is the ratio to the first peer", "title"))
-            \(text(10, 34, "\(Machine.description), \(Machine.date)", "scale"))
-            \(scale(to: y))\(body)</svg>
-
-            """
+        let sizes = growth.sizes.map { line(x($0), 40, x($0), 310) + text(x($0), 328, $0.grouped, "middle") }
+        return (times + sizes).joined() + text(310, 350, growth.unit, "middle")
     }
 
-    private func bar(_ y: Double, _ contestant: Contestant, _ cells: Cells) -> String {
-        let time = cells.time(of: contestant.name)
-        let width = x(time) - Self.left
-        let peer = cells.contestants.first { !$0.isOurs } ?? contestant
-        let ratio = cells.ratio(of: contestant.name, toBestOf: [peer.name]).median.ratio
-        let label = peer.name == contestant.name ? time.time : "\(time.time) · \(ratio) ×"
-        let style = contestant.isOurs ? "ours" : "peer"
-        return """
-            <text x="\(Self.left - 8)" y="\(y + 12)" text-anchor="end">\(escaped(contestant.name))</text>
-            <rect class="\(style)" x="\(Self.left)" y="\(y)" width="\(width.short)" height="\(Self.barHeight)" rx="2"/>
-            \(text(Self.left + width + 6, y + 12, label, ""))
-            """
-    }
-
-    private func scale(to bottom: Double) -> String {
-        [10.0, 100, 1_000, 10_000].map { time in
-            """
-            <line x1="\(x(time).short)" x2="\(x(time).short)" y1="56" y2="\(bottom - 26)"/>
-            \(text(x(time) + 2, bottom - 14, time == 10_000 ? "10 µs" : "\(Int(time)) ns", "scale"))
-            """
+    private var curves: String {
+        // From the top: each name below the one before.
+        let ends = growth.curves.map { ($0, y($0.times.last!.median)) }.sorted { $0.1 < $1.1 }
+        var bottom = 0.0
+        return ends.map { curve, end in
+            bottom = max(bottom + 16, end + 4)
+            let isDashed = curve.name != growth.curves.first { $0.isOurs == curve.isOurs }!.name
+            let points = zip(growth.sizes, curve.times).map { "\(x($0).short),\(y($1.median).short)" }
+            return """
+                <polyline class="\(curve.isOurs ? "ours" : "peer")" stroke-dasharray="\(isDashed ? "6 4" : "none")" \
+                points="\(points.joined(separator: " "))"/>
+                \(text(568, bottom, curve.name + (isDashed ? " (dashed)" : "")))
+                """
         }.joined()
     }
 
-    private func x(_ time: Double) -> Double {
-        Self.left + 120 * log10(max(time, 2) / 2)
+    private func x(_ size: Int) -> Double {
+        60 + 500 * log(Double(size)) / log(Double(growth.sizes.last!))
     }
 
-    private func text(_ x: Double, _ y: Double, _ text: String, _ style: String) -> String {
-        "<text class=\"\(style)\" x=\"\(x.short)\" y=\"\(y)\">\(escaped(text))</text>\n"
+    private func y(_ time: Double) -> Double {
+        310 - 270 * (log10(time) - low) / (high - low)
     }
 
-    private func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+    private func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) -> String {
+        "<line class=\"scale\" x1=\"\(x1.short)\" y1=\"\(y1.short)\" x2=\"\(x2.short)\" y2=\"\(y2.short)\"/>\n"
+    }
+
+    private func text(_ x: Double, _ y: Double, _ text: String, _ anchor: String = "start") -> String {
+        "<text x=\"\(x.short)\" y=\"\(y.short)\" text-anchor=\"\(anchor)\">\(text)</text>\n"
     }
 }

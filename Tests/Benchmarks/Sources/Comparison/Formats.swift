@@ -23,18 +23,36 @@ extension Double {
     var short: String { String(format: "%.1f", self) }
 }
 
+extension [Double] {
+    /// The median of some times, and the middle half of them.
+    var spread: String { "\(median.time) (\(quantile(0.25).time)–\(quantile(0.75).time))" }
+}
+
+extension Int {
+    var grouped: String { formatted(.number.locale(Locale(identifier: "en_US"))) }
+}
+
 extension Ratio: CustomStringConvertible {
     var description: String { "\(median.ratio) (\(low.ratio)–\(high.ratio))" }
 }
 
 /// Where and when.
 enum Machine {
-    static var description: String {
+    static var processor: String {
         let cpu = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
             .split(separator: "\n").first { $0.hasPrefix("model name") }?
             .split(separator: ":").last.map { $0.trimmingCharacters(in: .whitespaces) }
+        return cpu ?? "Unknown processor"
+    }
+
+    static var kernel: String {
+        let release = try? String(contentsOfFile: "/proc/sys/kernel/osrelease", encoding: .utf8)
+        return release.map { "Linux \($0.trimmingCharacters(in: .whitespacesAndNewlines))" } ?? "unknown kernel"
+    }
+
+    static var description: String {
         let system = ProcessInfo.processInfo.operatingSystemVersionString
-        return "\(cpu ?? "Unknown processor"), \(machine_core_count()) cores, \(system), Swift \(compiler)"
+        return "\(processor), \(machine_core_count()) cores, \(system), \(kernel), Swift \(compiler)"
     }
 
     static var date: String {

@@ -12,8 +12,8 @@ struct Report {
     var contests: [(title: String, cells: Cells)] = []
     var longestWaits: [LongestWait] = []
     var latencies: [Latency] = []
-    var pending: [Pending] = []
-    var manyTargets: ManyTargets?
+    var pendingBytes: Double?
+    var growths: [Growth] = []
     private let loadAtStart = machine_load()
 
     init(effort: Effort) {
@@ -23,22 +23,29 @@ struct Report {
 
 extension Report {
     var markdown: String {
-        var parts = ["# Speed", conditions, table(of: Goal.all, withAll: true)]
+        var parts = ["# Speed", conditions, goalTable]
         for (title, cells) in contests { parts.append(table(of: cells, title)) }
         if !longestWaits.isEmpty { parts.append(longestWaitTable) }
         if !latencies.isEmpty { parts.append(latencyTable) }
-        if !pending.isEmpty { parts.append(pendingTable) }
+        if !growths.isEmpty { parts.append("## cost as work grows") }
+        parts += growths.map(section)
         return parts.joined(separator: "\n\n") + "\n"
     }
 
-    /// Writes the report, the part of it for the README, and the chart.
+    /// Writes the report, its pictures, the cells of the last runs, and what the README shows of those.
     func write(to folder: URL) throws {
-        let summary = table(of: Goal.all.filter(\.isInSummary), withAll: false)
-        let files = [
-            "results.md": markdown,
-            "summary.md": "\(Machine.description), \(Machine.date).\n\n\(summary)\n",
-            "chart.svg": Chart(self).svg,
+        var runs = Runs((try? String(contentsOf: folder.appendingPathComponent("runs.txt"), encoding: .utf8)) ?? "")
+        runs.add(self)
+        let summary = """
+            \(Machine.description), \(Machine.date); lowest and highest ratio of the last runs (\(runs.lines.count)):
+
+            \(table(["", "ours", "peer", "ratio"], runs.rows))
+
+            """
+        var files = [
+            "results.md": markdown, "summary.md": summary, "runs.txt": runs.lines.joined(separator: "\n") + "\n",
         ]
+        for growth in growths { files["\(growth.file).svg"] = Chart(growth).svg }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, text) in files {
             try text.write(to: folder.appendingPathComponent(name), atomically: true, encoding: .utf8)
@@ -49,69 +56,76 @@ extension Report {
         """
         \(Machine.description), \(Machine.date). Load of the machine: \(loadAtStart.short) before, \(machine_load().short) \
         after. \(effort.rounds) rounds of \(effort.roundTime / 1_000_000) ms for each contestant \
-        (\(effort.sharedRoundTime / 1_000_000) ms where threads share a core, or work comes in batches; of 64 threads \
+        (\(effort.sharedRoundTime / 1_000_000) ms where threads may share a core, or work comes in batches; of 64 threads \
         \(effort.multitudeRounds) of \(effort.multitudeRoundTime / 1_000_000) ms), one after the other in each round; each \
-        number is the median of the rounds, each ratio the median of the ratios of the rounds, with the middle half of \
-        them in brackets. A time is that of all threads together, divided by the operations of all, while all of them \
-        are at it. A round of threads that have a core each is repeated if something else ran there, up to \
-        \(effort.attempts - 1) times. A value is a member of a final class, used once in a method that is not \
+        time is the median of the rounds, each ratio the median of the ratios of the rounds, with the middle half of \
+        them in brackets. Pinned threads have a core each or share two; others are left to the system. A time is that of all threads together, divided by the operations of all, while all of them \
+        are at it. A round of threads that have a core each is tried up to \
+        \(effort.attempts) times if something else ran there. A value is a member of a final class, used once in a method that is not \
         inlined, in another module than the loop that calls it. The processor time is that of all threads of the process.
         """
     }
 
-    // With all, also what is no contest.
-    private func table(of goals: [Goal], withAll: Bool) -> String {
-        var rows = goals.compactMap(row)
-        if withAll { rows += absoluteRows }
-        return table(["cell", "ours", "peer", "peer's", "ratio", "at most", "reached"], rows)
+    /// What a contest gave that was held for a cell.
+    func cells(of cell: Cell) -> Cells? {
+        contests.first { $0.title == cell.title }?.cells
+    }
+
+    private var goalTable: String {
+        table(
+            ["cell", "placement", "ours", "peer", "peer's", "ratio", "at most", "reached"],
+            Goal.all.compactMap(row) + longestWaitRows + growthRows + memoryRows
+        )
     }
 
     private func row(of goal: Goal) -> [String]? {
-        guard let cells = contests.first(where: { $0.title == goal.title })?.cells, cells.have(goal.ours),
-            goal.peers.allSatisfy(cells.have)
-        else { return nil }
-        let ratio = cells.ratio(of: goal.ours, toBestOf: goal.peers, goal.measure)
-        let place = goal.title.split(separator: ", ", maxSplits: 1)
+        let cell = goal.cell
+        guard let cells = cells(of: cell), cells.have(cell.ours), cell.peers.allSatisfy(cells.have) else { return nil }
+        let ratio = cells.ratio(of: cell.ours, toBestOf: cell.peers, cell.measure)
         // What is done is plain from the contestant's name, unless it is held.
-        let what = goal.title.hasPrefix("held") ? goal.title : String(place[1])
+        let what = cell.contest.name.hasPrefix("held") ? "\(cell.contest.name), " : ""
         return [
-            "`\(goal.ours)`, \(what)\(goal.measure == .processorTime ? ", processor time" : "")",
-            cells.time(of: goal.ours, goal.measure).time,
-            goal.peers.count > 1 ? "best of \(goal.peers.joined(separator: " and "))" : goal.peers[0],
-            cells.bestTime(of: goal.peers, goal.measure).time,
+            "`\(cell.ours)`, \(what)\(cell.setting.name)\(cell.measure == .processorTime ? ", processor time" : "")",
+            cell.setting.placement,
+            cells.times(of: cell.ours, cell.measure).spread,
+            cell.peers.count > 1 ? "best of \(cell.peers.joined(separator: " and "))" : cell.peers[0],
+            cells.bestTimes(of: cell.peers, cell.measure).spread,
             ratio.description, goal.atMost.ratio, reached(ratio.median <= goal.atMost),
         ]
     }
 
-    private var absoluteRows: [[String]] {
-        var rows = longestWaits.filter(\.isOurs).map { wait in
+    private var longestWaitRows: [[String]] {
+        longestWaits.filter(\.isOurs).map { wait in
             [
-                "`\(wait.name)`, longest wait of one access, 64 threads", wait.times.median.time, "", "", "",
-                Goal.longestWait.time, reached(wait.times.median <= Goal.longestWait),
+                "`\(wait.name)`, longest wait of one access, 64 threads", wait.setting.placement, wait.times.spread,
+                "", "", "", Goal.longestWait.time, reached(wait.times.median <= Goal.longestWait),
             ]
         }
-        if let manyTargets {
-            let ratio = manyTargets.ratio
-            rows.append([
-                "a command beside 10,000 target queues", manyTargets.all.median.time,
-                "beside one", manyTargets.one.median.time,
-                ratio.description, Goal.manyTargets.ratio, reached(ratio.median <= Goal.manyTargets),
-            ])
+    }
+
+    private var growthRows: [[String]] {
+        [
+            ("growth-pending", "a pending command", Pending.few, Pending.many, Goal.pendingTime),
+            ("growth-queues", "a command beside target queues", 1, ManyTargets.many, Goal.manyTargets),
+        ].compactMap { file, name, few, many, atMost in
+            guard let growth = growths.first(where: { $0.file == file }) else { return nil }
+            let ratio = Ratio(zip(growth.times(of: many), growth.times(of: few)).map { $0 / $1 })
+            return [
+                "\(name), \(many.grouped)", "pinned", growth.times(of: many).spread,
+                "the same, \(few.grouped)", growth.times(of: few).spread,
+                ratio.description, atMost.ratio, reached(ratio.median <= atMost),
+            ]
         }
-        if let ours = pending.first(where: \.isOurs) {
-            let ratio = ours.ratio
-            let bytes = ours.bytesOfMany
-            rows.append([
-                "a pending command, of 1,000,000", ours.many.map(\.time).median.time,
-                "the same, of 1,000", ours.few.map(\.time).median.time,
-                ratio.description, Goal.pendingTime.ratio, reached(ratio.median <= Goal.pendingTime),
-            ])
-            rows.append([
-                "… and its memory", "\(Int(bytes.rounded())) bytes", "", "", "", "\(Int(Goal.pendingBytes)) bytes",
-                reached(bytes <= Goal.pendingBytes),
-            ])
-        }
-        return rows
+    }
+
+    private var memoryRows: [[String]] {
+        guard let bytes = pendingBytes?.rounded() else { return [] }
+        return [
+            [
+                "memory of a pending command, \(Pending.many.grouped)", "", "\(Int(bytes)) bytes", "", "", "",
+                "\(Int(Goal.pendingBytes)) bytes", reached(bytes <= Goal.pendingBytes),
+            ]
+        ]
     }
 
     private func reached(_ isReached: Bool) -> String {
@@ -124,14 +138,13 @@ extension Report {
             "Mutex", "NIOLockedValueBox", "DispatchQueue.sync", "DispatchQueue.async + lock",
             "DispatchQueue.async + lock, completion", "actor",
         ].filter(cells.have)
-        // The debug build does not tell it.
-        let haveProcessorTimes = !cells.processorTimes[0].isEmpty
         let rows = cells.contestants.map { contestant in
-            [contestant.isOurs ? "**\(contestant.name)**" : contestant.name, cells.time(of: contestant.name).time]
-                + (haveProcessorTimes ? [cells.time(of: contestant.name, .processorTime).time] : [])
-                + peers.map { cells.ratio(of: contestant.name, toBestOf: [$0]).description }
+            [
+                contestant.isOurs ? "**\(contestant.name)**" : contestant.name,
+                cells.times(of: contestant.name).spread, cells.times(of: contestant.name, .processorTime).spread,
+            ] + peers.map { cells.ratio(of: contestant.name, toBestOf: [$0]).description }
         }
-        let heads = ["", "an operation"] + (haveProcessorTimes ? ["processor time"] : [])
+        let heads = ["", "an operation", "processor time"]
         let disturbed =
             cells.disturbedRounds == 0
             ? "" : "\n\n\(cells.disturbedRounds) of \(cells.rounds) rounds shared a core with something else."
@@ -141,11 +154,11 @@ extension Report {
     private var longestWaitTable: String {
         "## longest wait of one access, 64 threads that hold the value for 1 µs each\n\n"
             + table(
-                ["", "median of the rounds", "longest"],
+                ["", "placement", "a round's", "longest"],
                 longestWaits.map { wait in
                     [
-                        wait.isOurs ? "**\(wait.name)**" : wait.name,
-                        wait.times.median.time, wait.times.quantile(1).time,
+                        wait.isOurs ? "**\(wait.name)**" : wait.name, wait.setting.placement,
+                        wait.times.spread, wait.times.quantile(1).time,
                     ]
                 }
             )
@@ -164,20 +177,12 @@ extension Report {
             )
     }
 
-    private var pendingTable: String {
-        "## a pending command\n\n"
+    private func section(of growth: Growth) -> String {
+        "### \(growth.title)\n\n![\(growth.title)](\(growth.file).svg)\n\n"
             + table(
-                ["", "pending", "submitting it", "carrying it out", "bytes"],
-                pending.flatMap { pending in
-                    [
-                        ("1,000", pending.few, pending.bytesOfFew), ("1,000,000", pending.many, pending.bytesOfMany),
-                    ].map { count, costs, bytes in
-                        [
-                            pending.isOurs ? "**\(pending.name)**" : pending.name, count,
-                            costs.map(\.submitting).median.time, costs.map(\.carryingOut).median.time,
-                            "\(Int(bytes.rounded()))",
-                        ]
-                    }
+                [growth.unit] + growth.curves.map { $0.isOurs ? "**\($0.name)**" : $0.name },
+                growth.sizes.enumerated().map { place, size in
+                    [size.grouped] + growth.curves.map { $0.times[place].spread }
                 }
             )
     }

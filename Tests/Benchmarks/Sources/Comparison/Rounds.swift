@@ -12,7 +12,8 @@ import Workloads
 struct Effort {
     var rounds: Int
     var latencies: Int
-    var pendingRounds: Int
+    /// Of pictures and longest waits.
+    var growthRounds: Int
     /// How long a round is for threads that have a core each, and for those that share one, in nanoseconds.
     var roundTime: UInt64
     var sharedRoundTime: UInt64
@@ -22,19 +23,19 @@ struct Effort {
     var longestWaitTime: UInt64
 
     static let full = Effort(
-        rounds: 41,
-        latencies: 300,
-        pendingRounds: 7,
+        rounds: 21,
+        latencies: 100,
+        growthRounds: 5,
         roundTime: 10_000_000,
-        sharedRoundTime: 60_000_000,
-        multitudeRounds: 15,
-        multitudeRoundTime: 200_000_000,
-        longestWaitTime: 1_000_000_000
+        sharedRoundTime: 30_000_000,
+        multitudeRounds: 7,
+        multitudeRoundTime: 150_000_000,
+        longestWaitTime: 500_000_000
     )
     static let quick = Effort(
         rounds: 5,
         latencies: 10,
-        pendingRounds: 1,
+        growthRounds: 1,
         roundTime: 6_000_000,
         sharedRoundTime: 20_000_000,
         multitudeRounds: 2,
@@ -43,17 +44,17 @@ struct Effort {
     )
 
     func rounds(in setting: Setting) -> Int {
-        setting == .multitude ? multitudeRounds : rounds
+        setting.threads > 8 ? multitudeRounds : rounds
     }
 
     func roundTime(of contestant: Contestant, in setting: Setting) -> UInt64 {
-        if setting == .multitude { return multitudeRoundTime }
+        if setting.threads > 8 { return multitudeRoundTime }
         // Several batches must fit in.
         return setting.sharesCores || contestant.batch != nil ? sharedRoundTime : roundTime
     }
 
     /// How often a round is tried again because something else ran on a core of its threads.
-    let attempts = 4
+    let attempts = 2
 }
 
 extension Cells {
@@ -77,7 +78,7 @@ extension Cells {
 }
 
 /// How fast all threads together were.
-private struct Time {
+struct Time {
     var nanosecondsPerOperation: Double
     /// What all threads of the process took, those of queues and tasks too.
     var processorNanosecondsPerOperation: Double
@@ -86,7 +87,7 @@ private struct Time {
 }
 
 extension Contestant {
-    fileprivate func round(in setting: Setting, _ effort: Effort) -> Time {
+    func round(in setting: Setting, _ effort: Effort) -> Time {
         var time = attempt(in: setting, for: effort.roundTime(of: self, in: setting))
         for _ in 1..<effort.attempts where time.isDisturbed {
             time = attempt(in: setting, for: effort.roundTime(of: self, in: setting))

@@ -25,7 +25,7 @@ extension Contest {
             Contestant("NSLock", changing: NSLockNumber.self),
             Contestant("DispatchQueue.sync", changing: SerialQueueNumber.self),
         ],
-        settings: [.alone, .pair, .crowd]
+        settings: [.alone] + Setting.pair.placements + Setting.crowd.placements
     )
 
     /// Reading a shared number.
@@ -46,7 +46,7 @@ extension Contest {
             Contestant("NSLock", reading: NSLockNumber.self),
             Contestant("DispatchQueue.sync", reading: SerialQueueNumber.self),
         ],
-        settings: [.alone, .pair, .crowd]
+        settings: [.alone] + Setting.pair.placements + Setting.crowd.placements
     )
 
     /// Reading an entry of a shared dictionary.
@@ -71,7 +71,7 @@ extension Contest {
             Contestant("DispatchQueue.async + lock, completion", submitting: BlockWithLockCompletion.self),
             Contestant("Task + actor", submitting: TaskOnActor.self),
         ],
-        settings: [.alone, .pair]
+        settings: Setting.alone.placements + Setting.pair.placements
     )
 
     /// Adding one to a shared number in a task.
@@ -113,7 +113,7 @@ extension Contest {
                 Contestant("Mutex", holding: MutexNumber.self, for: held, pausing: pause),
                 Contestant("NIOLockedValueBox", holding: NIONumber.self, for: held, pausing: pause),
             ],
-            settings: [setting]
+            settings: setting.placements
         )
     }
 }

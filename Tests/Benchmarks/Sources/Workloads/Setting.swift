@@ -5,7 +5,7 @@
 import CMachine
 
 /// How many threads or tasks do the same at once, and where they and the workers of queues run.
-public struct Setting: Sendable, Hashable {
+public struct Setting: Sendable {
     /// How reports call it.
     public let name: String
 
@@ -15,65 +15,66 @@ public struct Setting: Sendable, Hashable {
     /// How many tasks each thread starts, where tasks do the work.
     public let tasks: Int
 
-    /// One set of cores for each thread in turn: a bit for each core.
-    private let threadCores: [UInt64]
-    /// Where the threads of dispatch queues and tasks are sent.
-    private let workerCores: UInt64
+    /// Whether threads are pinned to cores, and not left to the system.
+    public private(set) var isPinned = true
 
-    init(_ name: String, threads: Int, tasks: Int = 1, threadCores: [UInt64], workerCores: UInt64) {
+    /// One set of cores for each thread in turn: a bit for each core.
+    private var threadCores: [UInt64]
+    /// Where the threads of dispatch queues and tasks are sent.
+    private var workerCores: UInt64
+
+    /// Pins a single thread to one core and the workers to another, and several threads and the workers to two cores.
+    public init(_ name: String, threads: Int = 1, tasks: Int = 1) {
         self.name = name
         self.threads = threads
         self.tasks = tasks
-        self.threadCores = threadCores
-        self.workerCores = workerCores
+        threadCores = threads > 1 ? [Self.first, Self.second] : [Self.first]
+        workerCores = threads > 1 ? Self.first | Self.second : Self.second
     }
 }
 
 extension Setting {
-    private static let first = UInt64(1) << UInt64(machine_core(0))
-    private static let second = UInt64(1) << UInt64(machine_core(machine_core_count() > 1 ? 1 : 0))
+    private static let first = UInt64(1) << machine_core(0)
+    private static let second = UInt64(1) << machine_core(machine_core_count() > 1 ? 1 : 0)
+    private static let all = (0..<machine_core_count()).reduce(UInt64(0)) { $0 | 1 << machine_core($1) }
 
-    /// One thread on one core; the workers of queues on another.
-    public static let alone = Setting("1 thread", threads: 1, threadCores: [first], workerCores: second)
+    /// One thread.
+    public static let alone = Setting("1 thread")
 
-    /// Two threads, each on a core of its own.
-    public static let pair = Setting(
-        "2 threads pinned apart",
-        threads: 2,
-        threadCores: [first, second],
-        workerCores: first | second
-    )
+    /// Two threads.
+    public static let pair = Setting("2 threads", threads: 2)
 
     /// More threads than cores.
-    public static let crowd = Setting(
-        "8 threads on 2 cores",
-        threads: 8,
-        threadCores: [first, second],
-        workerCores: first | second
-    )
+    public static let crowd = Setting("8 threads", threads: 8)
 
     /// So many threads that few of those which want the value can run.
-    public static let multitude = Setting(
-        "64 threads on 2 cores",
-        threads: 64,
-        threadCores: [first, second],
-        workerCores: first | second
-    )
+    public static let multitude = Setting("64 threads", threads: 64)
 
-    /// One task, on a core of its own.
-    public static let oneTask = Setting("1 task", threads: 1, threadCores: [first], workerCores: second)
+    // Any worker may run any task: there is nothing to pin.
+
+    /// One task.
+    public static let oneTask = Setting("1 task").leftToSystem
 
     /// More tasks than cores.
-    public static let eightTasks = Setting(
-        "8 tasks on 2 cores",
-        threads: 1,
-        tasks: 8,
-        threadCores: [first],
-        workerCores: first | second
-    )
+    public static let eightTasks = Setting("8 tasks", tasks: 8).leftToSystem
 
-    /// Whether several threads are sent to one core.
-    public var sharesCores: Bool { threads > Set(threadCores).count }
+    /// The same with all cores for each thread and worker.
+    public var leftToSystem: Setting {
+        var setting = self
+        setting.isPinned = false
+        setting.threadCores = [Self.all]
+        setting.workerCores = Self.all
+        return setting
+    }
+
+    /// The setting in both placements.
+    public var placements: [Setting] { [self, leftToSystem] }
+
+    /// How reports call the placement.
+    public var placement: String { isPinned ? "pinned" : "system" }
+
+    /// Whether threads may have to share a core.
+    public var sharesCores: Bool { !isPinned || threads > threadCores.count }
 
     /// Sends the calling thread to its core.
     public func placeThread(_ index: Int) {
