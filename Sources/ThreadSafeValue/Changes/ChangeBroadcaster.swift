@@ -110,13 +110,16 @@ extension ChangeBroadcaster {
     }
 
     /// Adds a listener. It gets every change that comes after this.
-    func add(capacity: Int) -> Listener {
-        let listener = Listener(capacity: capacity)
+    ///
+    /// - Parameters:
+    ///   - listener: The listener.
+    ///   - isToBegin: Whether its first value is the one that is recorded next, changed or not.
+    func add(_ listener: Listener, toBegin isToBegin: Bool = false) {
         lock.around {
+            listener.isToBegin = isToBegin
             listeners.append(listener)
             updateListening()
         }
-        return listener
     }
 
     /// Adds a listener that begins with the value as it is, while nobody can change that.
@@ -133,15 +136,6 @@ extension ChangeBroadcaster {
         return { waiting.resumeOnGlobalQueue() }
     }
 
-    /// Adds a listener that begins with the value that is recorded next.
-    func addToBegin(_ listener: Listener) {
-        lock.around {
-            listener.isToBegin = true
-            listeners.append(listener)
-            updateListening()
-        }
-    }
-
     /// Removes a listener, if it is still there. Its next fetches find the end.
     ///
     /// - Parameters:
@@ -151,12 +145,9 @@ extension ChangeBroadcaster {
         // What it has not fetched goes away outside the lock.
         var mailbox = RingBuffer<Value>(capacity: 1)
         lock.lock()
-        let isFirstTime = !listener.isRemoved
         listener.isRemoved = true
-        if isFirstTime {
-            listeners.remove(listener)
-            updateListening()
-        }
+        listeners.remove(listener)
+        updateListening()
         if !keepsValues { swap(&mailbox, &listener.mailbox) }
         let waiting = listener.waiting.drain()
         lock.unlock()
@@ -166,23 +157,12 @@ extension ChangeBroadcaster {
     /// The listener's next value, or `nil` at the end.
     nonisolated(nonsending) func next(of listener: Listener) async -> Value? {
         while true {
-            switch lock.around({ fetch(listener) }) {
-            case .value(let value): return value
-            case .end: return nil
-            case .empty: await withCheckedContinuation { wait(listener, $0) }
+            let (value, isOver) = lock.around {
+                (listener.isRemoved ? nil : listener.mailbox.take(), listener.isRemoved || whenListenedTo == nil)
             }
+            if value != nil || isOver { return value }
+            await withCheckedContinuation { wait(listener, $0) }
         }
-    }
-
-    private enum Fetched {
-        case value(Value), empty, end
-    }
-
-    /// Under the lock.
-    private func fetch(_ listener: Listener) -> Fetched {
-        if listener.isRemoved { return .end }
-        if let value = listener.mailbox.take() { return .value(value) }
-        return whenListenedTo == nil ? .end : .empty
     }
 
     private func wait(_ listener: Listener, _ continuation: CheckedContinuation<Void, Never>) {

@@ -131,12 +131,8 @@ final class ChangeSubscription<Value: Sendable> {
         start: ((ChangeBroadcaster<Value>.Listener) -> Void)?
     ) {
         self.broadcaster = broadcaster
-        guard let start else {
-            listener = broadcaster.add(capacity: buffering.capacity)
-            return
-        }
         listener = ChangeBroadcaster.Listener(capacity: buffering.capacity)
-        start(listener)
+        if let start { start(listener) } else { broadcaster.add(listener) }
     }
 
     deinit {

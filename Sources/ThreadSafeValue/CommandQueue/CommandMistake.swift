@@ -39,7 +39,7 @@ extension CommandMistake {
         self.handler.write { $0 = handler ?? initialHandler }
     }
 
-    private static let handler = Protected(initialHandler)
+    fileprivate static let handler = Protected(initialHandler)
 
     private static var initialHandler: (@Sendable (CommandMistake) -> Void)? {
         #if DEBUG
@@ -47,10 +47,6 @@ extension CommandMistake {
         #else
         nil
         #endif
-    }
-
-    fileprivate func report() {
-        Self.handler.wrappedValue?(self)
     }
 }
 
@@ -67,7 +63,7 @@ extension QueueSafeValueError {
     func reported(for valueType: any Any.Type, _ command: @autoclosure () -> String) -> QueueSafeValueError {
         switch self {
         case .reentrantCommand, .circularWait, .completionDropped, .notSuspended:
-            CommandMistake(error: self, valueType: valueType, command: command()).report()
+            CommandMistake.handler.wrappedValue?(CommandMistake(error: self, valueType: valueType, command: command()))
         default: break
         }
         return self

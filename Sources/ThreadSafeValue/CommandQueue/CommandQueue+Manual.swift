@@ -92,8 +92,12 @@ extension TurnQueue {
     @usableFromInline
     func waitForEnd(of completion: inout ManualCompletion?) -> QueueSafeValueError? {
         let waiter = ThreadWaiter.current
-        completion.take()!.closureReturned(waiter.end)
-        return waiter.waitForEnd()?.reported(for: valueType, "a command with `done`")
+        completion.take()!.closureReturned { failure in
+            waiter.state.refusal = failure
+            waiter.parker.wake()
+        }
+        waiter.parker.park()
+        return waiter.state.refusal?.reported(for: valueType, "a command with `done`")
     }
 }
 

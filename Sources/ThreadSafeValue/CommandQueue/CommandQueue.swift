@@ -12,11 +12,6 @@ struct CommandQueue<Value> {
     @usableFromInline
     let storage: CommandQueueStorage<Value>
 
-    @inlinable
-    init(storage: CommandQueueStorage<Value>) {
-        self.storage = storage
-    }
-
     /// The queue that has given its turn to a command: see `PendingCommand.Work`.
     @inlinable
     init(of storage: AnyObject) {

@@ -27,7 +27,7 @@ final class Lane: Waiter, @unchecked Sendable {
     }
 
     /// What the block runs now: it has a copy, and begins those that wait. Changed under the lock only.
-    private(set) var batch: [PendingCommand] = []
+    var batch: [PendingCommand] = []
 
     /// A block is on its way, or runs.
     var hasBlock = false
@@ -54,12 +54,6 @@ final class Lane: Waiter, @unchecked Sendable {
         state.sentTime = now()
     }
 
-    /// The block takes the next commands. With the turn.
-    func takeBatch() -> [PendingCommand] {
-        batch = commands.takeBatch()
-        return batch
-    }
-
     /// The block gives back what it has not begun. With the turn, or while the block tells somebody.
     ///
     /// - Returns: Whether there is something.
@@ -81,7 +75,7 @@ final class Lane: Waiter, @unchecked Sendable {
     /// - Returns: Those which it is this call that has ended.
     func endAll(_ priority: CommandPriority?, as state: PendingCommand.State) -> [PendingCommand] {
         let ended = waiting(priority).filter { $0.move(.waiting, to: state) }
-        commands.dropCancelled()
+        commands.all(droppingCancelled: true)
         return ended
     }
 

@@ -32,39 +32,32 @@ extension LaneCommands {
         return nil
     }
 
-    /// Takes out all commands, and puts those back that are to be kept.
-    private mutating func filter(_ isKept: (PendingCommand) -> Bool) {
-        for level in lists.indices {
-            var kept = LinkedFIFO<PendingCommand>()
-            while let command = lists[level].removeFirst() {
-                if isKept(command) { kept.append(command) }
-            }
-            lists[level] = kept
-        }
-    }
-
     /// One of its commands was cancelled. It leaves when it is the first, or with many others: O(1) on average.
     mutating func noteCancelled() {
         cancelledCount += 1
         let count = lists.reduce(0) { $0 + $1.count }
         if cancelledCount <= 32 + count / 2 { return }
         cancelledCount = 0
-        dropCancelled()
+        all(droppingCancelled: true)
     }
 
     /// All commands, in no order.
-    mutating func all() -> [PendingCommand] {
+    ///
+    /// - Parameter drops: Whether those that wait no more are taken out.
+    /// - Returns: Those that are kept.
+    @discardableResult
+    mutating func all(droppingCancelled drops: Bool = false) -> [PendingCommand] {
         var all: [PendingCommand] = []
-        filter { command in
-            all.append(command)
-            return true
+        for level in lists.indices {
+            var kept = LinkedFIFO<PendingCommand>()
+            while let command = lists[level].removeFirst() {
+                if drops, command.state != .waiting { continue }
+                kept.append(command)
+                all.append(command)
+            }
+            lists[level] = kept
         }
         return all
-    }
-
-    /// Takes out all that wait no more.
-    mutating func dropCancelled() {
-        filter { $0.state == .waiting }
     }
 
     /// Takes the next commands, all of one priority.

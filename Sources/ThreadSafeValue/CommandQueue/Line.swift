@@ -8,7 +8,7 @@ struct Line {
     private(set) var waiters = IndexedHeap<Waiter>()
 
     /// How many of them have to be started first, of each priority, and how many are threads and tasks.
-    private var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.level) + 1)
+    private(set) var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.level) + 1)
     private(set) var callerCount = 0
 
     var lanes = Lanes()
@@ -86,12 +86,6 @@ extension Line {
     /// The threads and tasks in line.
     func callers(_ priority: CommandPriority? = nil) -> [Waiter] {
         waiters.elements.filter { $0.kind != .queue && (priority == nil || $0.state.priority == priority) }
-    }
-
-    /// Whether something of a priority, or of any, has to be started first.
-    func hasLanes(_ priority: CommandPriority? = nil) -> Bool {
-        guard let priority else { return laneCounts.contains { $0 > 0 } }
-        return laneCounts[Int(priority.level)] > 0
     }
 
     /// Whether a change is told: to listeners, or to commands that wait for a condition.

@@ -163,29 +163,16 @@ extension PendingCommand {
     /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and
     /// the tasks that await the end. Each may run any code.
     func letGo(_ lane: Lane) {
-        // What has cancelled it does this.
-        if state != .finished { return }
-        unsafe work = nil
-        let told = unsafe tell
-        unsafe tell = nil
+        letGoOfWork()
+        let told = unsafe tell.take()
         told?.perform()
-        resumeAwaiting(lane)
+        if !isAwaited { return }
+        let awaiting = unsafe lane.turns.withLine { _ in unsafe self.awaiting.drain() }
+        unsafe awaiting.forEach { unsafe $0.resume() }
     }
 
     /// The command does not run.
     ///
     /// - Returns: What tells its caller why.
     func refuse(_ error: QueueSafeValueError) -> Effect? { unsafe work?(.failure(error)).tell }
-
-    /// The command does not run, and its caller is told.
-    func letGoRefused(_ lane: Lane) {
-        unsafe work = nil
-        resumeAwaiting(lane)
-    }
-
-    private func resumeAwaiting(_ lane: Lane) {
-        if !isAwaited { return }
-        let awaiting = unsafe lane.turns.withLine { _ in unsafe self.awaiting.drain() }
-        unsafe awaiting.forEach { unsafe $0.resume() }
-    }
 }

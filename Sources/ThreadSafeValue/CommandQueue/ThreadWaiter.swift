@@ -26,20 +26,6 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
 
     override var waiting: WaitGraph.Waiting { WaitGraph.Waiting(thread: identity, task: task) }
 
-    /// The manual command of the thread has ended.
-    func end(_ failure: QueueSafeValueError?) {
-        state.refusal = failure
-        parker.wake()
-    }
-
-    /// Sleeps until the manual command of the thread has ended.
-    ///
-    /// - Returns: Why it failed, if it did.
-    func waitForEnd() -> QueueSafeValueError? {
-        parker.park()
-        return state.refusal
-    }
-
     private static let waiters = ThreadLocal<ThreadWaiter>(keeps: true)
 
     /// That of the calling thread.
@@ -114,8 +100,8 @@ extension TurnQueue {
 
     private func sleep(_ waiter: ThreadWaiter, until deadline: Deadline) {
         while !looks(waiter), update({ rests(waiter, &$0) }) {
-            let isEndless = !deadline.isTime && waiter.state.isRegistered
-            let time = deadline.isTime ? deadline.time : isEndless ? .max : now() + HandoffPolicy.circle
+            let look = waiter.state.isRegistered ? .max : now() + HandoffPolicy.circle
+            let time = deadline.isTime ? deadline.time : look
             if !waiter.parker.park(until: time) {
                 if deadline.isTime {
                     refuse(waiter, .timedOut)

@@ -51,9 +51,8 @@ private struct BlockRun {
     /// The command that begins now: it has left the state `waiting`.
     var current: PendingCommand?
 
-    /// How many commands have begun since the turn was taken from others, and in all.
+    /// How many commands have begun.
     var count = 0
-    var total = 0
 
     /// Whether commands that wait for a change are to stand in line.
     var hasChanged = false
@@ -88,12 +87,13 @@ extension TurnQueue {
     ///
     /// - Returns: Whether the block has the turn. If not, it is over.
     private func takeTurn(_ lane: Lane, _ run: inout BlockRun) -> Bool {
-        var backoff = Backoff.beforeParking
+        var (backoff, priority) = (Backoff.beforeParking, CommandPriority.lowest)
         while true {
             let isOver = update { line -> Bool in
                 guard lane.block == run.block else { return true }
                 lane.tells = run.tells
                 run.hasTurn = comes(lane, as: run.thread, &line)
+                priority = lane.state.priority
                 if lane.hasTurn {
                     lane.hasTurn = false
                     // While the value is suspended, no command begins that has not.
@@ -107,13 +107,13 @@ extension TurnQueue {
                 return true
             }
             if run.hasTurn || isOver { return run.hasTurn }
-            while backoff.pause(), !turn.isFree {}
+            while backoff.pause(), !turn.mayBeTaken(byFront: priority) {}
         }
     }
 
     /// Whether the block has run so much that another one does the rest: other work of the queue gets a chance.
     private func isToGoOn(_ lane: Lane, _ run: BlockRun) -> Bool {
-        run.total >= HandoffPolicy.batch
+        run.count >= HandoffPolicy.batch
             && update { line in
                 guard lane.block == run.block, !lane.commands.isEmpty else { return false }
                 line.place(lane)
@@ -126,7 +126,8 @@ extension TurnQueue {
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
     private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
         (lane.state.patience, lane.state.isSent) = (HandoffPolicy.late, true)
-        (run.batch, run.next) = (lane.takeBatch(), 0)
+        lane.batch = lane.commands.takeBatch()
+        (run.batch, run.next) = (lane.batch, 0)
         run.current = run.claimNext()
         run.alone = TurnWord.alone(lane.state.priority).held(by: run.thread)
         watch(&line)
@@ -160,7 +161,7 @@ extension TurnQueue {
     }
 
     private func run(_ command: PendingCommand, of lane: Lane, _ run: inout BlockRun) {
-        (run.count, run.total) = (run.count + 1, run.total + 1)
+        run.count += 1
         startedCount.increment()
         let ending = command.run(storage)
         if let detach = ending.detach {
@@ -192,9 +193,7 @@ extension TurnQueue {
     private func tellAlone(_ lane: Lane, _ run: inout BlockRun) -> Bool {
         let free = run.alone.held(by: 0).bits
         guard word.exchangeReleasing(run.alone.bits, for: free) else { return false }
-        let begun = run.count
         letGo(lane, &run)
-        run.count = begun
         run.hasTurn = word.exchangeAcquiring(free, for: run.alone.bits)
         if run.hasTurn, lane.block == run.block, !lane.state.isLate { return true }
         update { line in
@@ -227,7 +226,7 @@ extension TurnQueue {
 
     /// Lets go of commands that are over, and tells callers. Each may run any code.
     private func letGo(_ lane: Lane, _ run: inout BlockRun) {
-        (run.count, run.isToTell) = (0, false)
+        run.isToTell = false
         // Listeners first: a completion may wait for one. What a buffer pushes out goes away last: it may wait for one.
         for delivery in run.deliveries { delivery.perform() }
         while let command = run.over.removeFirst() {

@@ -58,7 +58,7 @@ extension TurnQueue {
         }
         // All are told before anything goes away: that may wait for one that is told.
         for (lane, ended) in commands { lane.tellCancelled(ended) }
-        for (lane, ended) in commands { lane.letGo(ended) }
+        for (lane, ended) in commands { ended.forEach { $0.letGo(lane) } }
         return commands.reduce(callerCount) { $0 + $1.1.count }
     }
 
@@ -73,7 +73,7 @@ extension TurnQueue {
             placeAfterCancelling(lane, &line)
         }
         lane.tellCancelled([command])
-        lane.letGo([command])
+        command.letGo(lane)
         return true
     }
 
@@ -97,15 +97,10 @@ extension Lane {
         if unsafe !tells.isEmpty { target.async { unsafe tells.forEach { $0.perform() } } }
     }
 
-    /// Lets go of commands that do not run, which may run any code.
-    fileprivate func letGo(_ commands: [PendingCommand]) {
-        for command in commands { command.letGoRefused(self) }
-    }
-
     /// Tells the callers of commands of a value that has gone, on the target queue.
     func refuse(_ commands: [PendingCommand]) {
         for command in commands { command.refuse(.valueContainerDeinited)?.perform() }
         // Once all have been told, if it is a serial queue: what goes away may wait for one of them.
-        target.async { self.letGo(commands) }
+        target.async { commands.forEach { $0.letGo(self) } }
     }
 }

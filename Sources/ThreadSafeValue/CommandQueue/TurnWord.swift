@@ -65,7 +65,7 @@ extension TurnWord {
         let looks = holder != 0 && holder != front.identity && (front.state.isOwed || !front.state.isSent)
         bits |=
             front.state.priority.level | (looks ? Self.lookBit : 0)
-            | (line.hasLanes(front.state.priority) ? Self.laneBit : 0)
+            | (line.laneCounts[Int(front.state.priority.level)] > 0 ? Self.laneBit : 0)
             | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
     }
 

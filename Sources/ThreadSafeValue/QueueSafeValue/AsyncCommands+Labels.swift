@@ -35,7 +35,7 @@ extension AsyncCommands {
         )?,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let commandClosure else { return fail(.commandClosureDeallocated, completion) }
+        guard let commandClosure else { return fail(completion) }
         return get(commandClosure, completion: completion)
     }
 
@@ -52,7 +52,7 @@ extension AsyncCommands {
         accessClosure: (@Sendable (inout Value) throws -> Void)?,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let accessClosure else { return fail(.commandClosureDeallocated, completion) }
+        guard let accessClosure else { return fail(completion) }
         return set(accessClosure, completion: completion)
     }
 
@@ -71,7 +71,7 @@ extension AsyncCommands {
         )?,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let accessClosure else { return fail(.commandClosureDeallocated, completion) }
+        guard let accessClosure else { return fail(completion) }
         return set(accessClosure, completion: completion)
     }
 }

@@ -14,8 +14,7 @@ public struct AsyncSchedule<Value: Sendable>: Sendable {
 
     @inlinable
     init(queue: CommandQueue<Value>, target: DispatchQueue) {
-        self.queue = queue
-        self.target = target
+        (self.queue, self.target) = (queue, target)
     }
 }
 
@@ -46,8 +45,7 @@ public struct AsyncCommands<Value: Sendable>: Sendable {
 
     @inlinable
     init(schedule: AsyncSchedule<Value>, priority: CommandPriority) {
-        self.schedule = schedule
-        self.priority = priority
+        (self.schedule, self.priority) = (schedule, priority)
     }
 }
 
@@ -144,7 +142,7 @@ extension AsyncCommands {
     ) -> CommandHandle<Void> {
         guard let completion else {
             return submit(orFail: completion) { turn in
-                guard case .success(let storage) = turn else { return .refused(nil) }
+                guard case .success(let storage) = turn else { return CommandEnding(isChange: false) }
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
                 return CommandEnding(isChange: true, failure: result.failure)
             }
@@ -152,19 +150,11 @@ extension AsyncCommands {
         return submit(orFail: completion) { turn in
             switch turn {
             case .success(let storage):
-                let value = unsafe CommandQueue<Value>(of: storage).value
-                let result: Result<Value, QueueSafeValueError>
-                do {
-                    try unsafe accessClosure(&value.pointee)
-                    result = unsafe .success(value.pointee)
-                } catch {
-                    result = .failure(.unexpected(error: error))
+                let result = CommandQueue<Value>(of: storage).run { value in
+                    try accessClosure(&value)
+                    return value
                 }
-                return CommandEnding(
-                    isChange: true,
-                    failure: result.failure,
-                    tell: Effect { completion(result) }
-                )
+                return CommandEnding(isChange: true, failure: result.failure, tell: Effect { completion(result) })
             case .failure(let error): return .refused(error, completion)
             }
         }
@@ -250,14 +240,11 @@ extension AsyncCommands {
         }
     }
 
-    /// Reports on the target queue that a command was not accepted.
+    /// Reports on the target queue that a command has no closure.
     @inlinable
-    func fail<Told>(
-        _ error: QueueSafeValueError,
-        _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
-    ) -> CommandHandle<Void> {
-        if let tell { schedule.target.async { tell(.failure(error)) } }
-        return CommandHandle(.failure(error))
+    func fail(_ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?) -> CommandHandle<Void> {
+        if let tell { schedule.target.async { tell(.failure(.commandClosureDeallocated)) } }
+        return CommandHandle(.failure(.commandClosureDeallocated))
     }
 }
 
@@ -268,11 +255,6 @@ extension CommandEnding {
         _ error: QueueSafeValueError,
         _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        .refused(tell.map { tell in Effect { tell(.failure(error)) } })
-    }
-
-    @inlinable
-    static func refused(_ tell: Effect?) -> Self {
-        CommandEnding(isChange: false, tell: tell)
+        CommandEnding(isChange: false, tell: tell.map { tell in Effect { tell(.failure(error)) } })
     }
 }

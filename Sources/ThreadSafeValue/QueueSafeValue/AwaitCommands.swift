@@ -36,8 +36,7 @@ public struct AwaitSchedule<Value: Sendable>: Sendable {
 
     @inlinable
     init(queue: CommandQueue<Value>, timeout: UInt64) {
-        self.queue = queue
-        self.timeout = timeout
+        (self.queue, self.timeout) = (queue, timeout)
     }
 }
 
@@ -76,9 +75,7 @@ public struct AwaitCommands<Value: Sendable>: Sendable {
 
     @inlinable
     init(queue: CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
-        self.queue = queue
-        self.priority = priority
-        self.timeout = timeout
+        (self.queue, self.priority, self.timeout) = (queue, priority, timeout)
     }
 }
 

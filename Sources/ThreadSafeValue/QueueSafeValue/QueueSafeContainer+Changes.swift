@@ -30,7 +30,7 @@ extension QueueSafeContainer where Value: Sendable {
         let (listeners, reference) = (storage.listeners, WeakReference(storage: storage))
         return ValueChanges(of: listeners, buffering: buffering) { listener in
             guard let storage = reference.storage else { return listeners.remove(listener) }
-            listeners.addToBegin(listener)
+            listeners.add(listener, toBegin: true)
             storage.turns.tellBeginner()
         }
     }

@@ -60,9 +60,7 @@ public struct WaitCommands<Value> {
 
     @inlinable
     init(queue: CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
-        self.queue = queue
-        self.priority = priority
-        self.timeout = timeout
+        (self.queue, self.priority, self.timeout) = (queue, priority, timeout)
     }
 }
 
