@@ -67,8 +67,7 @@ extension ChangeBroadcaster {
 
         /// Wakes the listeners, without the lock of the value. The caller may be in a closure of another value.
         // By force: on its own it takes fifty instructions more.
-        @inlinable
-        @inline(__always)
+        @inlinable @inline(__always)
         func deliver() {
             waiting.resumeOnGlobalQueue()
         }

@@ -87,11 +87,8 @@ extension AcceptedCommand {
         unsafe await withUnsafeContinuation { continuation in
             if lane.turns.withLine({ _ in unsafe !command.await(continuation) }) { unsafe continuation.resume() }
         }
-        switch command.state {
-        case .cancelled: return .failure(.cancelled)
-        case .refused: return .failure(.valueContainerDeinited)
-        case .waiting, .running, .finished: break
-        }
+        if command.state == .cancelled { return .failure(.cancelled) }
+        if command.state == .refused { return .failure(.valueContainerDeinited) }
         guard let answer = command.answer else { return .success(() as! Answer) }
         return unsafe unsafeDowncast(answer, to: CommandAnswer<Answer>.self).result
     }

@@ -55,8 +55,7 @@ extension TurnQueue {
             giveTurnBack(afterChange: false)
             return .timedOut
         }
-        let delivery = recordChange(false)
-        return confirm(await stand(wait, isWatching: true, telling: delivery), wait)
+        return confirm(await stand(wait, isWatching: true), wait)
     }
 
     /// With the turn: the command before may have cancelled the task, and its time may be over.
@@ -81,11 +80,8 @@ extension TurnQueue {
     }
 
     /// Stands in line, now or after the next change, until the task has the turn or does not get it.
-    nonisolated(nonsending) private func stand(
-        _ wait: TaskWait,
-        isWatching: Bool,
-        telling delivery: Effect? = nil
-    ) async -> QueueSafeValueError? {
+    nonisolated(nonsending) private func stand(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
+        let delivery = isWatching ? recordChange(false) : nil
         let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
         let failure: QueueSafeValueError? = update { line in
             if !isWatching, line.limit != .max, pendingCount(line) >= line.limit { return .commandQueueFull }

@@ -56,7 +56,7 @@ extension TurnQueue {
             } else if timeout == 0 {
                 .timedOut
             } else {
-                stand(priority, until: Deadline(after: timeout), isWatching: false)
+                stand(priority, by: Deadline(after: timeout), isWatching: false)
             }
         return failure?.reported(for: valueType, "wait.\(priority)Priority")
     }
@@ -70,19 +70,13 @@ extension TurnQueue {
             giveTurnBack(afterChange: false)
             return .timedOut
         }
-        // A listener may have come to begin with the value as it is.
-        let delivery = recordChange(false)
-        return stand(priority, until: deadline, isWatching: true, telling: delivery)?
-            .reported(for: valueType, "wait.\(priority)Priority")
+        return stand(priority, by: deadline, isWatching: true)?.reported(for: valueType, "wait.\(priority)Priority")
     }
 
     /// Stands in line, now or after the next change, until the thread has the turn or does not get it.
-    private func stand(
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        isWatching: Bool,
-        telling delivery: Effect? = nil
-    ) -> QueueSafeValueError? {
+    private func stand(_ priority: CommandPriority, by deadline: Deadline, isWatching: Bool) -> QueueSafeValueError? {
+        // A listener may have come to begin with the value as it is.
+        let delivery = isWatching ? recordChange(false) : nil
         let (waiter, isOnMainQueue) = (ThreadWaiter.current, DispatchQueue.isMain)
         waiter.task = currentTaskIdentity()
         update { line in

@@ -61,7 +61,7 @@ extension TurnQueue {
     var storage: AnyObject { unsafe owner }
 
     /// The turn in the graph of all waits.
-    var resource: WaitGraph.Resource { WaitGraph.Resource(kind: .turn, word: word, user: valueType) }
+    var resource: WaitGraph.Resource { WaitGraph.Resource(isTurn: true, word: word, user: valueType) }
 
     /// Looks at the line, or changes what the turn word does not tell.
     @inline(__always)

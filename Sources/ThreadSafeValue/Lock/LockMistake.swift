@@ -9,8 +9,7 @@
 @usableFromInline
 enum LockMistake {
     /// - Parameter name: The lock, if it is known.
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     static func failLockedTwice(_ name: String = "") -> Never {
         fatalError(
             """
@@ -23,14 +22,12 @@ enum LockMistake {
         )
     }
 
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     static func failNotHeld() -> Never {
         fatalError("This thread unlocks a lock that it doesn't hold. Was the lock held across an `await`?")
     }
 
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     static func failHeldAtEnd() -> Never {
         fatalError("A lock goes away while a thread holds it. Keep it until it is unlocked.")
     }

@@ -142,8 +142,7 @@ extension PthreadMutex.Storage {
         if code != 0 { fail(call, code) }
     }
 
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     static func fail(_ call: StaticString, _ code: CInt) -> Never {
         fatalError("\(call) failed with code \(code).")
     }

@@ -62,7 +62,7 @@ extension SleeperQueue {
 
     /// Sleeps until the thread has the lock, unless that would be for ever.
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type) -> Bool {
-        let resource = WaitGraph.Resource(kind: .lock, word: word, user: user)
+        let resource = WaitGraph.Resource(isTurn: false, word: word, user: user)
         let waiting = WaitGraph.Waiting(thread: sleeper.thread, task: currentTaskIdentity())
         if let circle = WaitGraph.shared.begin(for: resource, by: waiting) { LockMistake.failCircle(circle) }
         defer { WaitGraph.shared.end(waiting) }

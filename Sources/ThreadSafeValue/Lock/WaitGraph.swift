@@ -27,14 +27,8 @@ extension WaitGraph: @unchecked Sendable {}
 extension WaitGraph {
     /// Something that one thread or task has at a time, as its word tells.
     struct Resource {
-        enum Kind {
-            /// A lock of one word.
-            case lock
-            /// The turn of a command queue.
-            case turn
-        }
-
-        let kind: Kind
+        /// Whether it is the turn of a command queue, and not a lock of one word.
+        let isTurn: Bool
         let word: AtomicWord
         /// What the lock is part of, or the value that the turn is for.
         let user: Any.Type
@@ -58,7 +52,7 @@ extension WaitGraph.Resource {
 
     /// How a message names it.
     var name: String {
-        let type = kind == .turn ? "QueueSafeValue<\(user)>" : "\(user)"
+        let type = isTurn ? "QueueSafeValue<\(user)>" : "\(user)"
         return "\(type) at 0x\(String(word.address, radix: 16))"
     }
 }
@@ -89,7 +83,7 @@ extension WaitGraph {
     private func circle(from resource: Resource, to waiting: Waiting) -> [Resource]? {
         var path = [resource]
         // A thread that has the very lock it waits for was just handed it.
-        if waiting.has(resource.holder) { return resource.kind == .turn ? path : nil }
+        if waiting.has(resource.holder) { return resource.isTurn ? path : nil }
         // One that was just handed a turn may still be registered for it: each holder is followed once.
         while path.count <= waits.count, let next = waits[path.last!.holder] {
             path.append(next)

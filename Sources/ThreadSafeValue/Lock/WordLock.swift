@@ -119,18 +119,16 @@ extension WordLock.Storage {
     private static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         let word = unsafe word(storage)
         if word.load() & ~SleeperQueue.waiting != currentThreadIdentity() { return }
-        LockMistake.failLockedTwice(WaitGraph.Resource(kind: .lock, word: word, user: user).name)
+        LockMistake.failLockedTwice(WaitGraph.Resource(isTurn: false, word: word, user: user).name)
     }
 
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
         unsafe word(storage).exchangeAcquiring(0, for: currentThreadIdentity())
     }
 
     // A subtraction would do as well and be no faster, but would damage the word of a lock that another thread holds.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     static func unlock(_ storage: UnsafeMutablePointer<Self>) {
         let thread = currentThreadIdentity()
         if unsafe !word(storage).exchangeReleasing(thread, for: 0) { unsafe unlockSlowly(storage, thread) }
@@ -142,9 +140,7 @@ extension WordLock.Storage {
     /// Takes a lock that is held.
     ///
     /// - Returns: Whether the calling thread has the lock; `false` only after the deadline.
-    @usableFromInline
-    @inline(never)
-    @discardableResult
+    @usableFromInline @inline(never) @discardableResult
     static func lockSlowly(
         _ storage: UnsafeMutablePointer<Self>,
         for user: Any.Type,
@@ -161,8 +157,7 @@ extension WordLock.Storage {
         return unsafe sleeperQueue(storage).lock(word, Sleeper(thread), for: user, until: deadline)
     }
 
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     static func unlockSlowly(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
         let word = unsafe word(storage)
         if word.load() & ~SleeperQueue.waiting != thread { LockMistake.failNotHeld() }
@@ -172,8 +167,7 @@ extension WordLock.Storage {
         queue.unlock(word, thread)
     }
 
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     static func deinitializeUsed(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }
         let _: SleeperQueue? = unsafe queue(storage).takeObject()
@@ -186,8 +180,7 @@ extension WordLock.Storage {
     // Addresses, and not `&storage.pointee.word`: that would be an access to the whole member, and several threads
     // must not have one at once. Without key paths, each of which takes hundreds of instructions in a debug build.
 
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     static func word(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
         unsafe AtomicWord(UnsafeMutableRawPointer(storage).assumingMemoryBound(to: AtomicWord.Storage.self))
     }

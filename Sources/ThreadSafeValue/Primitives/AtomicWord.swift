@@ -22,8 +22,7 @@ struct AtomicWord {
     @usableFromInline
     let storage: UnsafeMutablePointer<Storage>
 
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     init(_ storage: UnsafeMutablePointer<Storage>) {
         unsafe self.storage = storage
     }
@@ -41,8 +40,7 @@ struct AtomicWord {
 
 extension AtomicWord {
     /// The word as it is now, without any order to other memory.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     func load() -> UInt64 {
         unsafe catomic_word_load_relaxed(storage)
     }
@@ -65,15 +63,13 @@ extension AtomicWord {
     }
 
     /// Replaces the word if it is `expected`; then what was written before the word was released is visible.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange_acquiring(storage, expected, desired)
     }
 
     /// Replaces the word if it is `expected`; what this thread wrote is visible to who acquires the word after that.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange_releasing(storage, expected, desired)
     }
@@ -125,8 +121,7 @@ extension AtomicWord {
 }
 
 /// A number that no other living thread has; its four lowest and its eight highest bits are zero.
-@inlinable
-@_transparent
+@inlinable @_transparent
 func currentThreadIdentity() -> UInt64 {
     catomic_word_thread_identity()
 }

@@ -22,14 +22,7 @@ extension [CheckedContinuation<Void, Never>] {
 
     /// Resumes tasks, none behind another: the last one on the calling thread.
     func resumeIndependently() {
-        map { continuation in { continuation.resume() } }.callIndependently()
-    }
-}
-
-extension [@Sendable () -> Void] {
-    /// Calls closures that resume tasks, none behind another: the last one here, each of the others on a global queue.
-    func callIndependently() {
-        for closure in dropLast() { awaitedTarget.async(execute: closure) }
-        last?()
+        for continuation in dropLast() { awaitedTarget.async { continuation.resume() } }
+        last?.resume()
     }
 }

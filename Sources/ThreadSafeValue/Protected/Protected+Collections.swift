@@ -59,8 +59,7 @@ extension Protected {
     ///
     /// - Parameter newElements: What to append.
     /// - Complexity: As for the collection: O(*m*) on average for an array and *m* new elements.
-    @inlinable
-    @_disfavoredOverload
+    @inlinable @_disfavoredOverload
     public func append<Elements: RangeReplaceableCollection>(
         _ newElements: Elements
     ) where Value == Elements? {

@@ -18,9 +18,7 @@ extension Protected: CustomReflectable {
     ///
     /// A value that leads back to the handle has a mirror without end, which `dump` follows until the stack overflows.
     public var customMirror: Mirror {
-        guard let value = copyIfFree() else {
-            return Mirror(self, children: ["value": "locked"], displayStyle: .struct)
-        }
+        let value: Any = copyIfFree() ?? "locked"
         return Mirror(self, children: ["value": value], displayStyle: .struct)
     }
 }

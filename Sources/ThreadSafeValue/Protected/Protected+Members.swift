@@ -33,8 +33,7 @@ extension Protected {
     /// A member of the value that can only be read.
     ///
     /// - Parameter keyPath: Which member.
-    @inlinable
-    @_disfavoredOverload
+    @inlinable @_disfavoredOverload
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
         @inline(__always)
         get {
@@ -75,8 +74,7 @@ extension Protected {
     ///
     /// Transparent, as are its callers: in the code that names the member, the compiler turns the key path into a plain
     /// load. As a call it copies the whole value, and takes nine times as long.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     func copy<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {
         lock()
         let member = unsafe place.pointee[keyPath: keyPath]

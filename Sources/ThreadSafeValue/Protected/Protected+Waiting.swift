@@ -98,8 +98,7 @@ extension Protected {
     ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)`.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,

@@ -28,8 +28,7 @@ extension ProtectedStorage {
     }
 
     /// Gives the lock back after an access that may have changed the value, and notifies those who wait for a change.
-    @inlinable
-    @inline(never)
+    @inlinable @inline(never)
     func commitNotifying() {
         commitCollecting().deliver()
     }
@@ -37,8 +36,7 @@ extension ProtectedStorage {
     /// Gives the lock back after an access to one of several values that the caller holds.
     ///
     /// - Returns: What notifies those who wait for a change, to be called when the caller has given all its locks back.
-    @inlinable
-    @inline(never)
+    @inlinable @inline(never)
     func commitToNotify() -> () -> Void {
         commitCollecting().deliver
     }
@@ -60,15 +58,13 @@ extension ProtectedStorage {
         withExtendedLifetime(self) { tableWord.object() ?? makeTable() }
     }
 
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     func makeTable() -> WaiterTable<Value> {
         tableWord.object { WaiterTable<Value>(awaited: awaited) }
     }
 
     /// Ends the side table with the value: nobody else can reach either any more.
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     func endTable() {
         let table: WaiterTable<Value>? = tableWord.takeObject()
         table?.broadcaster.finish()

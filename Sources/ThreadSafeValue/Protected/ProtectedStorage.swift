@@ -78,8 +78,7 @@ extension ProtectedStorage {
     }
 
     // Here, because this is where the type is known without being passed on.
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     func lockSlowly() {
         withExtendedLifetime(self) { unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self) }
     }

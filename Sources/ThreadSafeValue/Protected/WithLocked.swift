@@ -24,8 +24,7 @@
 ///   - body: What to do with the values, which it may change in place.
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable
-@discardableResult
+@inlinable @discardableResult
 public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -57,8 +56,7 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
 ///   - body: What to do with the values, which it may change in place.
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable
-@discardableResult
+@inlinable @discardableResult
 public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -99,8 +97,7 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
 ///   - body: What to do with the values, which it may change in place.
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable
-@discardableResult
+@inlinable @discardableResult
 public func withLocked<Value, Result: ~Copyable, Failure: Error>(
     _ values: [Protected<Value>],
     body: (inout [Value]) throws(Failure) -> Result
@@ -131,8 +128,7 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
 }
 
 /// Takes the locks of two values in the one order.
-@inlinable
-@inline(__always)
+@inlinable @inline(__always)
 func lock<First, Second>(_ first: ProtectedStorage<First>, _ second: ProtectedStorage<Second>) {
     let ids = (ObjectIdentifier(first), ObjectIdentifier(second))
     if ids.0 == ids.1 { failNamedTwice() }
@@ -154,13 +150,8 @@ func lock<First, Second, Third>(
     if ids.1 < ids.0 { swap(&ids.0, &ids.1) }
     if ids.0 == ids.1 || ids.1 == ids.2 { failNamedTwice() }
     func lock(_ id: ObjectIdentifier) {
-        if id == ObjectIdentifier(first) {
-            first.lock()
-        } else if id == ObjectIdentifier(second) {
-            second.lock()
-        } else {
-            third.lock()
-        }
+        if id == ObjectIdentifier(first) { return first.lock() }
+        if id == ObjectIdentifier(second) { second.lock() } else { third.lock() }
     }
     lock(ids.0)
     lock(ids.1)
@@ -173,16 +164,14 @@ func notify(_ waiters: [() -> Void]) {
     for notify in waiters { notify() }
 }
 
-@usableFromInline
-@inline(never)
+@usableFromInline @inline(never)
 func failNamedTwice() -> Never {
     fatalError(
         "withLocked names one value twice. There cannot be two inout accesses to one value: ask `isSame(as:)` first."
     )
 }
 
-@usableFromInline
-@inline(never)
+@usableFromInline @inline(never)
 func failCountChanged() -> Never {
     fatalError("The closure of withLocked has changed the number of the values. Each needs a value to be given back.")
 }

@@ -10,9 +10,7 @@ extension AsyncCommands {
     ///
     /// - Parameter commandClosure: Called as in `get { result in }`.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @_disfavoredOverload
-    @discardableResult
+    @inlinable @_disfavoredOverload @discardableResult
     public func get(
         completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
     ) -> CommandHandle<Void> {
@@ -26,9 +24,7 @@ extension AsyncCommands {
     ///   - commandClosure: Called as in `get { result, done in }`.
     ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @_disfavoredOverload
-    @discardableResult
+    @inlinable @_disfavoredOverload @discardableResult
     public func get(
         manualCompletion commandClosure: (
             @Sendable (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
@@ -45,9 +41,7 @@ extension AsyncCommands {
     ///   - accessClosure: Called as in `set { current in }`.
     ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @_disfavoredOverload
-    @discardableResult
+    @inlinable @_disfavoredOverload @discardableResult
     public func set(
         accessClosure: (@Sendable (inout Value) throws -> Void)?,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
@@ -62,9 +56,7 @@ extension AsyncCommands {
     ///   - accessClosure: Called as in `set { current, done in }`.
     ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @_disfavoredOverload
-    @discardableResult
+    @inlinable @_disfavoredOverload @discardableResult
     public func set(
         manualCompletion accessClosure: (
             @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void

@@ -54,8 +54,7 @@ extension AsyncCommands {
     ///
     /// - Parameter commandClosure: Called once on the target queue with the value, or with why there is none.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func get(
         _ commandClosure: @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
@@ -78,8 +77,7 @@ extension AsyncCommands {
     ///   - commandClosure: Called once on the target queue with the value, or with why there is none, and `done`.
     ///   - completion: Called once on the target queue after the command, with the value or why the command failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func get(
         _ commandClosure:
             @escaping @Sendable (
@@ -104,8 +102,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the new value or why it was not
     ///     set.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func set(
         newValue: Value,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
@@ -134,8 +131,7 @@ extension AsyncCommands {
     ///     stays. The completion and ``CommandHandle/value`` get the error.
     ///   - completion: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Void,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
@@ -168,8 +164,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with what the closure returned or why it
     ///     failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func update<Answer: Sendable>(
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Answer,
         completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
@@ -199,8 +194,7 @@ extension AsyncCommands {
     ///     command ends, and what it changed stays.
     ///   - completion: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil

@@ -83,8 +83,7 @@ extension AwaitCommands {
     /// Reads the value.
     ///
     /// - Returns: The value, or why there is none.
-    @inlinable
-    @inline(__always)
+    @inlinable @inline(__always)
     nonisolated(nonsending) public func get() async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { $0 }
     }
@@ -93,8 +92,7 @@ extension AwaitCommands {
     ///
     /// - Parameter newValue: The value to set.
     /// - Returns: The new value, or why it was not set.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     nonisolated(nonsending) public func set(newValue: Value) async -> Result<Value, QueueSafeValueError> {
         // The old value comes out, so that it goes away when the turn has been given back.
         let result = await queue.performAwaited(priority, timeout, isChange: true) { value in
@@ -113,9 +111,7 @@ extension AwaitCommands {
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
     /// - Returns: The updated value, or why the command failed.
-    @inlinable
-    @inline(__always)
-    @discardableResult
+    @inlinable @inline(__always) @discardableResult
     nonisolated(nonsending) public func set(
         _ accessClosure: (inout Value) throws -> Void
     ) async -> Result<Value, QueueSafeValueError> {
@@ -134,8 +130,7 @@ extension AwaitCommands {
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
     /// - Returns: The updated value, or why the command failed.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     nonisolated(nonsending) public func set(
         _ accessClosure: @Sendable (inout Value) async throws -> Void
     ) async -> Result<Value, QueueSafeValueError> {
@@ -149,8 +144,7 @@ extension AwaitCommands {
     ///
     /// - Parameter commandClosure: Called at most once, in the task.
     /// - Returns: What the closure returned, or why the command failed.
-    @inlinable
-    @inline(__always)
+    @inlinable @inline(__always)
     nonisolated(nonsending) public func map<MappedValue: Sendable>(
         _ commandClosure: (Value) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
@@ -162,9 +156,7 @@ extension AwaitCommands {
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
     /// - Returns: What the closure returned, or why the command failed.
-    @inlinable
-    @inline(__always)
-    @discardableResult
+    @inlinable @inline(__always) @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: (inout Value) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
@@ -179,8 +171,7 @@ extension AwaitCommands {
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
     ///   stays.
     /// - Returns: What the closure returned, or why the command failed.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: @Sendable (inout Value) async throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
@@ -206,8 +197,7 @@ extension AwaitCommands {
     ///   - accessClosure: Called at most once, there too, with a value that meets the condition. If it throws, what it
     ///     changed stays.
     /// - Returns: The updated value, or why the command failed.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     nonisolated(nonsending) public func set(
         when condition: (Value) -> Bool,
         _ accessClosure: (inout Value) throws -> Void
@@ -227,8 +217,7 @@ extension AwaitCommands {
     ///   - accessClosure: Called at most once, there too, with a value that meets the condition. If it throws, what it
     ///     changed stays.
     /// - Returns: What the closure returned, or why the command failed.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
         when condition: (Value) -> Bool,
         _ accessClosure: (inout Value) throws -> Answer

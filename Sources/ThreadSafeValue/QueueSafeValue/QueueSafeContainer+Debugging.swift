@@ -20,9 +20,7 @@ extension QueueSafeContainer {
     ///
     /// A value that leads back to the handle has a mirror without end, which `dump` follows until the stack overflows.
     public var customMirror: Mirror {
-        guard let value = copyIfFree() else {
-            return Mirror(self, children: ["value": "in use"], displayStyle: .struct)
-        }
+        let value: Any = copyIfFree() ?? "in use"
         return Mirror(self, children: ["value": value], displayStyle: .struct)
     }
 

@@ -21,8 +21,7 @@ extension WaitCommands {
     ///   - accessClosure: Called at most once on the calling thread, with a value that meets the condition. If it
     ///     throws, what it changed stays.
     /// - Returns: The updated value, or why the command failed.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
     public func set(
         when condition: (Value) -> Bool,
@@ -47,8 +46,7 @@ extension WaitCommands {
     ///   - accessClosure: Called at most once on the calling thread, with a value that meets the condition. If it
     ///     throws, what it changed stays.
     /// - Returns: What the closure returned, or why the command failed.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
     public func update<Answer>(
         when condition: (Value) -> Bool,

@@ -9,8 +9,7 @@ extension WaitCommands {
     /// Reads the value in a closure, or does nothing if it is `nil`.
     ///
     /// - Parameter commandClosure: Called as in `get { result in }`.
-    @inlinable
-    @_disfavoredOverload
+    @inlinable @_disfavoredOverload
     public func get(completion commandClosure: ((Result<Value, QueueSafeValueError>) -> Void)?) {
         if let commandClosure { get(commandClosure) }
     }
@@ -19,9 +18,7 @@ extension WaitCommands {
     ///
     /// - Parameter commandClosure: Called as in `get { result, done in }`.
     /// - Returns: The value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for `nil`.
-    @inlinable
-    @_disfavoredOverload
-    @discardableResult
+    @inlinable @_disfavoredOverload @discardableResult
     public func get(
         manualCompletion commandClosure: (
             (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
@@ -36,9 +33,7 @@ extension WaitCommands {
     /// - Parameter accessClosure: Called as in `set { current in }`.
     /// - Returns: The updated value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for
     ///   `nil`.
-    @inlinable
-    @_disfavoredOverload
-    @discardableResult
+    @inlinable @_disfavoredOverload @discardableResult
     public func set(
         completion accessClosure: ((inout Value) throws -> Void)?
     ) -> Result<Value, QueueSafeValueError> {
@@ -51,9 +46,7 @@ extension WaitCommands {
     /// - Parameter accessClosure: Called as in `set { current, done in }`.
     /// - Returns: The updated value, or why the command failed: ``QueueSafeValueError/commandClosureDeallocated`` for
     ///   `nil`.
-    @inlinable
-    @_disfavoredOverload
-    @discardableResult
+    @inlinable @_disfavoredOverload @discardableResult
     public func set(
         manualCompletion accessClosure: ((inout Value, @escaping CommandCompletionClosure) throws -> Void)?
     ) -> Result<Value, QueueSafeValueError> {
@@ -66,8 +59,7 @@ extension WaitCommands {
     /// - Parameter commandClosure: Called as in `map { current in }`.
     /// - Returns: What the closure returned, or why the command failed:
     ///   ``QueueSafeValueError/commandClosureDeallocated`` for `nil`.
-    @inlinable
-    @_disfavoredOverload
+    @inlinable @_disfavoredOverload
     public func map<MappedValue>(
         completion commandClosure: ((Value) throws -> MappedValue)?
     ) -> Result<MappedValue, QueueSafeValueError> {

@@ -70,8 +70,7 @@ extension WaitCommands {
     /// Reads the value.
     ///
     /// - Returns: The value, or why there is none.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     public func get() -> Result<Value, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { $0 }
     }
@@ -93,8 +92,7 @@ extension WaitCommands {
     /// - Parameter commandClosure: Called once on the calling thread with the value, or with why there is none, and
     ///   `done`.
     /// - Returns: The value that the closure got, or why the command failed.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func get(
         _ commandClosure: (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
     ) -> Result<Value, QueueSafeValueError> {
@@ -111,8 +109,7 @@ extension WaitCommands {
     ///
     /// - Parameter newValue: The value to set.
     /// - Returns: The new value, or why it was not set.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func set(newValue: consuming Value) -> Result<Value, QueueSafeValueError> {
         // The old value goes away after the command, without the turn.
         var other = newValue
@@ -131,9 +128,7 @@ extension WaitCommands {
     ///   fails before its turn. If it throws, what it changed stays.
     /// - Returns: The updated value, or why the command failed. Whoever keeps a large collection from here makes the
     ///   next change copy it.
-    @inlinable
-    @_transparent
-    @discardableResult
+    @inlinable @_transparent @discardableResult
     public func set(
         _ accessClosure: (inout Value) throws -> Void
     ) -> Result<Value, QueueSafeValueError> {
@@ -152,8 +147,7 @@ extension WaitCommands {
     /// - Parameter accessClosure: Called at most once on the calling thread, with the value and `done`. If it throws,
     ///   the command ends, and what it changed stays.
     /// - Returns: The updated value, or why the command failed.
-    @inlinable
-    @discardableResult
+    @inlinable @discardableResult
     public func set(
         _ accessClosure: (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> Result<Value, QueueSafeValueError> {
@@ -164,8 +158,7 @@ extension WaitCommands {
     ///
     /// - Parameter commandClosure: Called at most once on the calling thread, with the value.
     /// - Returns: What the closure returned, or why the command failed.
-    @inlinable
-    @_transparent
+    @inlinable @_transparent
     public func map<MappedValue>(
         _ commandClosure: (Value) throws -> MappedValue
     ) -> Result<MappedValue, QueueSafeValueError> {
@@ -184,9 +177,7 @@ extension WaitCommands {
     /// - Parameter accessClosure: Called at most once on the calling thread, with the value. If it throws, what it
     ///   changed stays.
     /// - Returns: What the closure returned, or why the command failed.
-    @inlinable
-    @_transparent
-    @discardableResult
+    @inlinable @_transparent @discardableResult
     public func update<Answer>(
         _ accessClosure: (inout Value) throws -> Answer
     ) -> Result<Answer, QueueSafeValueError> {

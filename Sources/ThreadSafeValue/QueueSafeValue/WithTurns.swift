@@ -26,8 +26,7 @@ public import Dispatch
 ///     all are free now.
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
-@inlinable
-@discardableResult
+@inlinable @discardableResult
 public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Answer>(
     _ first: First,
     _ second: Second,
@@ -56,8 +55,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
 ///   - timeout: For how long it may wait for all turns.
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
-@inlinable
-@discardableResult
+@inlinable @discardableResult
 public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Third: QueueSafeContainer, Answer>(
     _ first: First,
     _ second: Second,
@@ -87,8 +85,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 ///   - timeout: For how long it may wait for all turns.
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
 /// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
-@inlinable
-@discardableResult
+@inlinable @discardableResult
 public func withLocked<Container: QueueSafeContainer, Answer>(
     _ values: [Container],
     priority: CommandPriority = .lowest,

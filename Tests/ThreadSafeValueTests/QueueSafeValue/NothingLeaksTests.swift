@@ -157,6 +157,23 @@ struct NothingLeaksTests {
         }
     }
 
+    @Test("What was cancelled takes no memory, though a command before it waits")
+    func cancelled() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 300)
+            let value = QueueSafeValue(value: 0)
+            let commands = value.async(performIn: DispatchQueue(label: "target")).lowestPriority
+            let blocker = Blocker(value)
+            commands.set { $0 += 1 }
+            for _ in 0..<1_000 { commands.set { $0 += 1 }.cancel() }
+            let before = try residentBytes()
+            for _ in 0..<(isSanitized ? 2_000 : 200_000) { commands.set { $0 += 1 }.cancel() }
+            let after = try residentBytes() - before
+            if !isSanitized { #expect(after < 2 << 20, "\(after) bytes remain") }
+            blocker.end()
+        }
+    }
+
     @Test("A million pending commands take at most 160 bytes each, all run, and the memory is given back")
     func million() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
