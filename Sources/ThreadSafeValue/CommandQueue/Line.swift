@@ -7,8 +7,9 @@ struct Line {
     /// What stands in line. Changed by `insert` and `remove` only.
     private(set) var waiters = IndexedHeap<Waiter>()
 
-    /// How many of them have to be started first, of each priority, and how many are threads and tasks.
+    /// How many are lanes of queues, of each priority, how many have to be started, and how many are threads and tasks.
     private(set) var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.level) + 1)
+    private(set) var toStartCount = 0
     private(set) var callerCount = 0
 
     var lanes = Lanes()
@@ -112,8 +113,9 @@ extension Line {
     }
 
     private mutating func count(_ waiter: Waiter, by number: Int) {
-        if waiter.isLane { laneCounts[Int(waiter.state.priority.level)] += number }
+        if waiter.kind == .queue { laneCounts[Int(waiter.state.priority.level)] += number }
         if waiter.kind != .queue { callerCount += number }
+        if waiter.isLane { toStartCount += number }
     }
 
     /// A thread or a task begins to wait, and looks for the turn.

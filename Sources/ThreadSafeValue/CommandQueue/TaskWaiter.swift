@@ -39,7 +39,8 @@ extension TurnQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     nonisolated(nonsending) func waitForTurn(_ wait: TaskWait) async -> QueueSafeValueError? {
         if Task.isCancelled { return .cancelled }
-        if tryToTakeTurn(wait.priority, as: wait.holder) { return confirm(nil, wait) }
+        let backoff = wait.deadline == .passed ? Backoff.none : .beforeParking
+        if tryToTakeTurn(wait.priority, as: wait.holder, backoff) { return confirm(nil, wait) }
         if turn.isHeld(by: TurnWord.currentThread, or: wait.holder & identityBits) {
             return confirm(.reentrantCommand, wait)
         }

@@ -12,7 +12,7 @@ extension TurnQueue {
     /// Invariant (no turn is held for ever by what does not run): not only if a lane is the front, as one may have been
     /// handed the turn, and a more urgent waiter have come since.
     func watch(_ line: inout Line) {
-        guard !line.timerRuns, line.suspensions == 0, line.laneCounts.contains(where: { $0 > 0 }) else { return }
+        guard !line.timerRuns, line.suspensions == 0, line.toStartCount > 0 else { return }
         let runs = line.front?.lane.map { $0.hasBlock && $0.state.sentTime == 0 } == true
         guard runs || line.waiters.elements.count > 1 else { return }
         line.timerRuns = true

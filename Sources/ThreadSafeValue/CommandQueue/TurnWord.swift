@@ -8,7 +8,7 @@
 /// 63          suspended  nobody takes the turn, free or not
 /// 62          async      an async closure of a task has the turn
 /// 61          crowd      more than the front stands in line
-/// 60          lane       a lane of the priority of the front stands in line: an equal newcomer does not barge past it
+/// 60          lane       the lane of a queue stands in line, as urgent as the front: no equal newcomer barges past it
 /// 58          beginner   a listener waits for the value as it is: a release tells it
 /// 57          observed   a change is told: to listeners, or to commands that wait for a condition
 /// 55 … 4      holder     a thread, a task, a lane that was handed the turn, `detached`; 0 when the turn is free
@@ -100,8 +100,8 @@ extension TurnWord {
         return identity != 0 && (identity == thread || identity == task)
     }
 
-    /// Rule 1: a newcomer takes a free turn, past less urgent waiters, and past equal threads that are on their way,
-    /// but past no equal lane: so a thread sees what it has submitted.
+    /// Rule 1: a newcomer takes a free turn, past less urgent waiters, and past equal threads and tasks that are on
+    /// their way, but past no equal lane of a queue: so a thread sees what it has submitted.
     func mayBeTaken(by priority: CommandPriority) -> Bool {
         guard isFree, !isSuspended else { return false }
         let front = bits & Self.frontMask

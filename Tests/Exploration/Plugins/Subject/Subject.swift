@@ -19,7 +19,7 @@ struct Subject: BuildToolPlugin {
 
     private static let changes = [
         // The hash of a state looks at everything, and nothing leaves the module.
-        #"s/(file)?private(\(set\))? //; s/@(inlinable|usableFromInline|_transparent) ?//"#,
+        #"s/(file)?private(\(set\))? //; s/@(inlinable|usableFromInline|_transparent) ?//g"#,
         // A virtual thread has a stack of its own, so what is suspended just waits. The text stays the same.
         #"s/nonisolated\(nonsending\) //; s/ async (->|throws|\{)/ \1/; s/([^.`])\bawait /\1/g"#,
         // Which no function can hide, as one with the same name and type would be another.

@@ -305,7 +305,7 @@ extension Monitor {
         if waiting.priority > command.priority { world.fail("\(command) runs although \(waiting) waits") }
         guard waiting.priority == command.priority else { return }
         // Rule 1.
-        if first.phase == .issued, waiting.kind != .wait, !command.hasCondition {
+        if first.phase == .issued, waiting.kind != .wait, !waiting.isTask, !command.hasCondition {
             world.fail("\(command) barges past \(waiting)")
         }
         if first.phase == .inLine, first.ahead & (1 << waiting.index) != 0 {
