@@ -37,7 +37,7 @@ extension Report {
         var runs = Runs((try? String(contentsOf: folder.appendingPathComponent("runs.txt"), encoding: .utf8)) ?? "")
         runs.add(self)
         let summary = """
-            \(Machine.description), \(Machine.date); lowest and highest ratio of the last runs (\(runs.lines.count)):
+            \(Machine.date), [\(runs.lines.count) runs](Tests/Benchmarks/Report/results.md), two cores; below one is faster:
 
             \(table(["", "ours", "peer", "ratio"], runs.rows))
 

@@ -56,7 +56,7 @@ struct Runs {
             let (low, high) = (ratios.min()!, ratios.max()!)
             return [
                 cell.0, numbers.map { $0[0] }.median.time, "\(cell.1), \(numbers.map { $0[1] }.median.time)",
-                "\(low.ratio)–\(high.ratio)" + (high > low * 4 / 3 ? ", depends on the machine" : ""),
+                "\(low.ratio)–\(high.ratio)" + (high > low * 4 / 3 ? ", varies by machine" : ""),
             ]
         }
     }
