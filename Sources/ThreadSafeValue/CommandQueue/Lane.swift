@@ -75,7 +75,7 @@ final class Lane: Waiter, @unchecked Sendable {
     /// - Returns: Those which it is this call that has ended.
     func endAll(_ priority: CommandPriority?, as state: PendingCommand.State) -> [PendingCommand] {
         let ended = waiting(priority).filter { $0.move(.waiting, to: state) }
-        commands.all(droppingCancelled: true)
+        commands.dropCancelled()
         return ended
     }
 

@@ -38,26 +38,33 @@ extension LaneCommands {
         let count = lists.reduce(0) { $0 + $1.count }
         if cancelledCount <= 32 + count / 2 { return }
         cancelledCount = 0
-        all(droppingCancelled: true)
+        dropCancelled()
     }
 
-    /// All commands, in no order.
-    ///
-    /// - Parameter drops: Whether those that wait no more are taken out.
-    /// - Returns: Those that are kept.
-    @discardableResult
-    mutating func all(droppingCancelled drops: Bool = false) -> [PendingCommand] {
-        var all: [PendingCommand] = []
+    /// Takes out all commands, and puts those back that are to be kept.
+    private mutating func filter(_ isKept: (PendingCommand) -> Bool) {
         for level in lists.indices {
             var kept = LinkedFIFO<PendingCommand>()
             while let command = lists[level].removeFirst() {
-                if drops, command.state != .waiting { continue }
-                kept.append(command)
-                all.append(command)
+                if isKept(command) { kept.append(command) }
             }
             lists[level] = kept
         }
+    }
+
+    /// All commands, in no order.
+    mutating func all() -> [PendingCommand] {
+        var all: [PendingCommand] = []
+        filter { command in
+            all.append(command)
+            return true
+        }
         return all
+    }
+
+    /// Takes out all that wait no more.
+    mutating func dropCancelled() {
+        filter { $0.state == .waiting }
     }
 
     /// Takes the next commands, all of one priority.

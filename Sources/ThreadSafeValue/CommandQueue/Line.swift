@@ -7,10 +7,9 @@ struct Line {
     /// What stands in line. Changed by `insert` and `remove` only.
     private(set) var waiters = IndexedHeap<Waiter>()
 
-    /// How many are lanes of queues, of each priority, how many have to be started, and how many are threads and tasks.
+    /// How many are lanes of queues, of each priority, and how many have to be started: tasks too.
     private(set) var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.level) + 1)
     private(set) var toStartCount = 0
-    private(set) var callerCount = 0
 
     var lanes = Lanes()
 
@@ -84,6 +83,9 @@ extension Line.Effects {
 extension Line {
     var front: Waiter? { waiters.elements.first }
 
+    /// How many threads and tasks are in line.
+    var callerCount: Int { waiters.elements.count - laneCounts.reduce(0, +) }
+
     /// The threads and tasks in line.
     func callers(_ priority: CommandPriority? = nil) -> [Waiter] {
         waiters.elements.filter { $0.kind != .queue && (priority == nil || $0.state.priority == priority) }
@@ -114,7 +116,6 @@ extension Line {
 
     private mutating func count(_ waiter: Waiter, by number: Int) {
         if waiter.kind == .queue { laneCounts[Int(waiter.state.priority.level)] += number }
-        if waiter.kind != .queue { callerCount += number }
         if waiter.isLane { toStartCount += number }
     }
 

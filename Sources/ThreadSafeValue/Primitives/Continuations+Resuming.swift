@@ -4,7 +4,7 @@
 
 import Dispatch
 
-/// Where tasks are resumed by threads that may have a turn or a lock, and where commands of tasks run that had to wait.
+/// Where tasks are resumed by threads that may have a turn or a lock.
 let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
 
 // To resume a task takes a lock of that in the runtime, under which another thread may run what is to be done when the

@@ -10,17 +10,8 @@ import Glibc
 /// What this process uses of the machine's memory, in bytes, once free memory was given back.
 func residentBytes() throws -> Int {
     trim()
-    return try bytes(1)
-}
-
-/// How many addresses this process uses, in bytes.
-func addressSpace() throws -> Int {
-    try bytes(0)
-}
-
-private func bytes(_ column: Int) throws -> Int {
     let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-    return Int(pages[column])! * Int(getpagesize())
+    return Int(pages[1])! * Int(getpagesize())
 }
 
 /// - Parameter size: In bytes; no limit with `.max`.
