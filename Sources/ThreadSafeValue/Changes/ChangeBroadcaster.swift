@@ -38,9 +38,6 @@ extension ChangeBroadcaster {
         @usableFromInline
         var mailbox: RingBuffer<Value>
         fileprivate var isRemoved = false
-        /// Whether its first value is the one that is recorded next, changed or not.
-        @usableFromInline
-        var isToBegin = false
         // The iterators that wait for the next value: one, if each is used by one task.
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
@@ -73,13 +70,12 @@ extension ChangeBroadcaster {
         }
     }
 
-    /// Puts a change into every mailbox, or the value as it is into those that begin with it.
+    /// Puts a change into every mailbox.
     @inlinable
-    func record(_ value: Value, isChange: Bool = true) -> Delivery {
+    func record(_ value: Value) -> Delivery {
         var delivery = Delivery()
         lock.lock()
-        for case let listener? in listeners.elements where isChange || listener.isToBegin {
-            listener.isToBegin = false
+        for case let listener? in listeners.elements {
             if let old = listener.mailbox.put(value) {
                 if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
             }
@@ -112,27 +108,17 @@ extension ChangeBroadcaster {
     ///
     /// - Parameters:
     ///   - listener: The listener.
-    ///   - isToBegin: Whether its first value is the one that is recorded next, changed or not.
-    func add(_ listener: Listener, toBegin isToBegin: Bool = false) {
+    ///   - first: The value that it begins with; while nobody can change that.
+    func add(_ listener: Listener, startingWith first: Value? = nil) {
         lock.around {
-            listener.isToBegin = isToBegin
+            if listener.isRemoved { return }
             listeners.append(listener)
             updateListening()
+            guard let first else { return }
+            _ = listener.mailbox.put(first)
+            // One iterator may wait already, while another one begins.
+            listener.waiting.drain().resumeOnGlobalQueue()
         }
-    }
-
-    /// Adds a listener that begins with the value as it is, while nobody can change that.
-    ///
-    /// - Returns: What to call when others can change it again.
-    func add(_ listener: Listener, startingWith value: Value) -> () -> Void {
-        lock.lock()
-        defer { lock.unlock() }
-        if listener.isRemoved { return {} }
-        listeners.append(listener)
-        updateListening()
-        _ = listener.mailbox.put(value)
-        let waiting = listener.waiting.drain()
-        return { waiting.resumeOnGlobalQueue() }
     }
 
     /// Removes a listener, if it is still there. Its next fetches find the end.

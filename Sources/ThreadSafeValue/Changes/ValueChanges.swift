@@ -29,21 +29,15 @@ public struct ValueChanges<Value: Sendable>: Sendable {
     let start: Start?
     let first: FirstSubscription<Value>
 
-    /// Adds a listener, now or soon, so that it begins with the value as it is then.
-    typealias Start = @Sendable (ChangeBroadcaster<Value>.Listener) -> Void
+    /// Adds a listener, and gives it the value as it is. Called when its first element is asked for.
+    typealias Start = @Sendable (ChangeBroadcaster<Value>.Listener) async -> Void
 
     /// - Parameters:
     ///   - broadcaster: Hands it the changes.
     ///   - buffering: How many values to keep for a loop that is busy.
     ///   - start: Adds the listeners, if they begin with the value as it is.
-    init(
-        of broadcaster: ChangeBroadcaster<Value>,
-        buffering: Buffering,
-        start: Start? = nil
-    ) {
-        self.broadcaster = broadcaster
-        self.buffering = buffering
-        self.start = start
+    init(of broadcaster: ChangeBroadcaster<Value>, buffering: Buffering, start: Start?) {
+        (self.broadcaster, self.buffering, self.start) = (broadcaster, buffering, start)
         let subscription = ChangeSubscription(to: broadcaster, buffering: buffering, start: start)
         first = FirstSubscription(subscription)
     }
@@ -125,14 +119,17 @@ final class ChangeSubscription<Value: Sendable> {
     private let broadcaster: ChangeBroadcaster<Value>
     private let listener: ChangeBroadcaster<Value>.Listener
 
+    // Guarded by the lock of the broadcaster, as is the listener. Gone once it has been called.
+    private var start: ValueChanges<Value>.Start?
+
     init(
         to broadcaster: ChangeBroadcaster<Value>,
         buffering: ValueChanges<Value>.Buffering,
-        start: ((ChangeBroadcaster<Value>.Listener) -> Void)?
+        start: ValueChanges<Value>.Start?
     ) {
-        self.broadcaster = broadcaster
+        (self.broadcaster, self.start) = (broadcaster, start)
         listener = ChangeBroadcaster.Listener(capacity: buffering.capacity)
-        if let start { start(listener) } else { broadcaster.add(listener) }
+        if start == nil { broadcaster.add(listener) }
     }
 
     deinit {
@@ -140,13 +137,14 @@ final class ChangeSubscription<Value: Sendable> {
     }
 }
 
-// The broadcaster's lock guards the listener.
+// The broadcaster's lock guards all that changes.
 extension ChangeSubscription: @unchecked Sendable {}
 
 extension ChangeSubscription {
     nonisolated(nonsending) func next() async -> Value? {
         let value = await withTaskCancellationHandler {
-            await broadcaster.next(of: listener)
+            if let start = broadcaster.lock.around({ start.take() }) { await start(listener) }
+            return await broadcaster.next(of: listener)
         } onCancel: {
             // What it has not fetched stays: it may wait for the task as it goes away, whose lock in the runtime the
             // calling thread has.
@@ -155,6 +153,13 @@ extension ChangeSubscription {
         if value == nil { broadcaster.remove(listener) }
         return value
     }
+}
+
+/// What a sequence of changes keeps instead of the value.
+///
+/// `@unchecked Sendable`: the reference is written once, and the value is reached with its lock or turn.
+struct WeakStorage<Storage: AnyObject>: @unchecked Sendable {
+    weak let storage: Storage?
 }
 
 /// A subscription that exists already, and waits for the first iterator.

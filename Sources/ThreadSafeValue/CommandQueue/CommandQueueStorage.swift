@@ -68,9 +68,9 @@ extension CommandQueueStorage: CustomReflectable {
 extension CommandQueueStorage: AnyCommandQueue {
     var valueType: any Any.Type { Value.self }
 
-    func recordChange(_ isChange: Bool) -> Effect? {
+    func recordChange() -> Effect? {
         let listeners: ChangeBroadcaster<Value>? = word(2).object()
-        let delivery = unsafe listeners?.record(BufferAddress(of: self).header.pointee, isChange: isChange)
+        let delivery = unsafe listeners?.record(BufferAddress(of: self).header.pointee)
         return delivery.map { delivery in Effect { delivery.deliver() } }
     }
 }

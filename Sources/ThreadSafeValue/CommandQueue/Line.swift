@@ -27,9 +27,6 @@ struct Line {
     /// Somebody listens to changes.
     var isListenedTo = false
 
-    /// A listener waits for the value as it is.
-    var hasBeginner = false
-
     /// The value has gone, and the turn word with it.
     var isOver = false
 

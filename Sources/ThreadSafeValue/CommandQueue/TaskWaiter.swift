@@ -82,7 +82,6 @@ extension TurnQueue {
 
     /// Stands in line, now or after the next change, until the task has the turn or does not get it.
     nonisolated(nonsending) private func stand(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
-        let delivery = isWatching ? recordChange(false) : nil
         let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
         let failure: QueueSafeValueError? = update { line in
             if !isWatching, line.limit != .max, pendingCount(line) >= line.limit { return .commandQueueFull }
@@ -93,8 +92,6 @@ extension TurnQueue {
             line.leave(waiter)
             return .circularWait
         }
-        delivery?.perform()
-        if isWatching { tellBeginnerIfFree() }
         if let failure { return failure }
         let timer = deadline.isTime ? LibraryTimers.timer(at: deadline.time) { self.refuse(waiter, .timedOut) } : nil
         defer { timer?.cancel() }

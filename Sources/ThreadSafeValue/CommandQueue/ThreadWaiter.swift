@@ -75,8 +75,6 @@ extension TurnQueue {
 
     /// Stands in line, now or after the next change, until the thread has the turn or does not get it.
     private func stand(_ priority: CommandPriority, by deadline: Deadline, isWatching: Bool) -> QueueSafeValueError? {
-        // A listener may have come to begin with the value as it is.
-        let delivery = isWatching ? recordChange(false) : nil
         let (waiter, isOnMainQueue) = (ThreadWaiter.current, DispatchQueue.isMain)
         waiter.task = currentTaskIdentity()
         update { line in
@@ -84,8 +82,6 @@ extension TurnQueue {
             watch(&line)
             passLanesBelow(waiter, isOnMainQueue: isOnMainQueue, &line)
         }
-        delivery?.perform()
-        if isWatching { tellBeginnerIfFree() }
         sleep(waiter, until: deadline)
         waiter.leaveGraph()
         if isOnMainQueue { withLine { $0.mainThreadWaits = false } }

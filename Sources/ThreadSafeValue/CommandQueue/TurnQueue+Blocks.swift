@@ -18,8 +18,6 @@ extension TurnQueue {
             pauseForMore()
         }
         thread.blocks.removeLast()
-        // A listener may wait for a turn that this block was handed, and did not need.
-        tellBeginnerIfFree()
         // It was retained for this block.
         unsafe Unmanaged<AnyObject>.passUnretained(storage).release()
     }
@@ -177,9 +175,9 @@ extension TurnQueue {
                 withExtendedLifetime(storage) { self.complete(command, of: lane, ending) }
             }
         }
-        if turn.isObserved {
-            run.hasChanged = run.hasChanged || ending.isChange
-            if let delivery = recordChange(ending.isChange) { run.deliveries.append(delivery) }
+        if ending.isChange, turn.isObserved {
+            run.hasChanged = true
+            if let delivery = unsafe owner.recordChange() { run.deliveries.append(delivery) }
         }
         command.finish(ending)
         run.over.append(command)

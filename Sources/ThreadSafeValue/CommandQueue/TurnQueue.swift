@@ -14,7 +14,7 @@ final class TurnQueue {
     let word: AtomicWord
 
     // Not to be used once the line is over.
-    private unowned(unsafe) let owner: any AnyCommandQueue
+    unowned(unsafe) let owner: any AnyCommandQueue
 
     private let lock = PlatformLock()
 
@@ -45,11 +45,10 @@ extension TurnQueue: @unchecked Sendable {}
 protocol AnyCommandQueue: AnyObject {
     var valueType: any Any.Type { get }
 
-    /// Notes for listeners how a command leaves the value, or the value for those that begin with it; only with the
-    /// turn.
+    /// Notes for listeners how a command leaves the value; only with the turn.
     ///
     /// - Returns: What to do without the turn.
-    func recordChange(_ isChange: Bool) -> Effect?
+    func recordChange() -> Effect?
 }
 
 extension TurnQueue {
@@ -208,47 +207,18 @@ extension TurnQueue {
     ///
     /// - Returns: What tells listeners, when the caller has given all its turns back.
     func giveTurnBackToTell(afterChange isChange: Bool) -> Effect? {
-        var delivery = recordChange(isChange)
+        // A listener that comes after this look is behind the command.
+        let delivery = unsafe isChange && turn.isObserved ? owner.recordChange() : nil
         while true {
             let seen = turn
-            if !seen.looks, !seen.hasBeginner, !(seen.isObserved && isChange) {
-                if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
-                continue
-            }
-            let hasBeginner = update { line in
-                if line.hasBeginner {
-                    line.hasBeginner = false
-                    return true
-                }
-                line.effects.holder = 0
-                if isChange { line.wakeWatchers() }
-                return false
-            }
-            if !hasBeginner { return delivery }
-            let (first, second) = unsafe (delivery, owner.recordChange(false))
-            delivery = Effect {
-                first?.perform()
-                second?.perform()
-            }
+            if seen.looks || seen.isObserved && isChange { break }
+            if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
         }
-    }
-
-    /// Notes for listeners how a command leaves the value; with the turn.
-    func recordChange(_ isChange: Bool) -> Effect? {
-        // A listener that comes after this look is behind the command.
-        turn.isObserved ? unsafe owner.recordChange(isChange) : nil
-    }
-
-    /// A listener has come that begins with the value as it is: tells it that, now or when the turn is given back.
-    func tellBeginner() {
-        update { $0.hasBeginner = true }
-        tellBeginnerIfFree()
-    }
-
-    func tellBeginnerIfFree() {
-        if changeHolder(to: TurnWord.currentThread, if: { $0.isFree && $0.hasBeginner }) {
-            giveTurnBack(afterChange: false)
+        update { line in
+            line.effects.holder = 0
+            if isChange { line.wakeWatchers() }
         }
+        return delivery
     }
 
     /// Whether a task has the turn, of a value that is still there.

@@ -9,7 +9,6 @@
 /// 62          async      an async closure of a task has the turn
 /// 61          crowd      more than the front stands in line
 /// 60          lane       the lane of a queue stands in line, as urgent as the front: no equal newcomer barges past it
-/// 58          beginner   a listener waits for the value as it is: a release tells it
 /// 57          observed   a change is told: to listeners, or to commands that wait for a condition
 /// 55 … 4      holder     a thread, a task, a lane that was handed the turn, `detached`; 0 when the turn is free
 /// 3           look       a release looks at the line: the front is not on its way, or is owed the turn
@@ -51,16 +50,13 @@ extension TurnWord {
     private static var crowdBit: UInt64 { 1 << 61 }
     private static var laneBit: UInt64 { 1 << 60 }
     private static var observedBit: UInt64 { 1 << 57 }
-    private static var beginnerBit: UInt64 { 1 << 58 }
     private static var lookBit: UInt64 { 1 << 3 }
     private static var frontMask: UInt64 { 0b111 }
     private static var holderMask: UInt64 { identityBits | asyncBit }
 
     /// The summary of a line, with a holder.
     init(holder: UInt64, of line: borrowing Line) {
-        bits =
-            holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
-            | (line.hasBeginner ? Self.beginnerBit : 0)
+        bits = holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
         guard let front = line.front else { return }
         let looks = holder != 0 && holder != front.identity && (front.state.isOwed || !front.state.isSent)
         bits |=
@@ -82,8 +78,6 @@ extension TurnWord {
     var isSuspended: Bool { bits & Self.suspendedBit != 0 }
 
     var isObserved: Bool { bits & Self.observedBit != 0 }
-
-    var hasBeginner: Bool { bits & Self.beginnerBit != 0 }
 
     var isHeldByAsyncClosure: Bool { bits & Self.asyncBit != 0 }
 

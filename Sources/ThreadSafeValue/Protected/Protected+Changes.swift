@@ -20,31 +20,22 @@ extension Protected where Value: Sendable {
     ///
     /// Any number of loops may listen. While none does, changing the value costs nothing more.
     ///
-    /// - Warning: Crashes if it starts with the current value, and the calling thread is accessing that.
     /// - Parameters:
-    ///   - startsWithCurrentValue: Whether the first element is the value as it is now. No change comes between it and
-    ///     the next.
+    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a loop begins. No change comes
+    ///     between it and the next.
     ///   - buffering: How many values to keep for a loop that is busy.
-    /// - Returns: A sequence that listens already.
+    /// - Returns: A sequence that listens already, or from its first element on if that is the current value.
     public func changes(
         startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
         let (broadcaster, reference) = (storage.table.broadcaster, WeakStorage(storage: storage))
-        guard startsWithCurrentValue else { return ValueChanges(of: broadcaster, buffering: buffering) }
-        return ValueChanges(of: broadcaster, buffering: buffering) { listener in
+        let start: ValueChanges<Value>.Start = { listener in
             guard let storage = reference.storage else { return broadcaster.remove(listener) }
             storage.lock()
-            let tell = unsafe broadcaster.add(listener, startingWith: storage.value.pointee)
+            unsafe broadcaster.add(listener, startingWith: storage.value.pointee)
             storage.unlock()
-            tell()
         }
+        return ValueChanges(of: broadcaster, buffering: buffering, start: startsWithCurrentValue ? start : nil)
     }
-}
-
-/// What a sequence of changes keeps instead of the value.
-///
-/// `@unchecked Sendable`: the reference is written once, and the value is reached with its lock.
-private struct WeakStorage<Value: Sendable>: @unchecked Sendable {
-    weak let storage: ProtectedStorage<Value>?
 }

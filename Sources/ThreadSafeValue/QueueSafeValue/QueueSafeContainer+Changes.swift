@@ -17,28 +17,25 @@ extension QueueSafeContainer where Value: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - startsWithCurrentValue: Whether the first element is the value as it is now, or as the command that has the
-    ///     turn now leaves it. No change comes between it and the next element.
+    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a loop begins, or as the next
+    ///     change leaves it. The loop waits for its turn then, as `async.highestPriority.get` does. No change comes
+    ///     between this element and the next.
     ///   - buffering: How many values to keep for a loop that is busy.
-    /// - Returns: A sequence that listens already. It does not keep the value, and ends with it.
+    /// - Returns: A sequence that listens already, or from its first element on if that is the current value. It does
+    ///   not keep the value, and ends with it.
     public func changes(
         startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
-        let storage = queue.storage
-        guard startsWithCurrentValue else { return ValueChanges(of: storage.listeners, buffering: buffering) }
-        let (listeners, reference) = (storage.listeners, WeakReference(storage: storage))
-        return ValueChanges(of: listeners, buffering: buffering) { listener in
+        let (listeners, reference) = (queue.storage.listeners, WeakStorage(storage: queue.storage))
+        let start: ValueChanges<Value>.Start = { listener in
             guard let storage = reference.storage else { return listeners.remove(listener) }
-            listeners.add(listener, toBegin: true)
-            storage.turns.tellBeginner()
+            let begun = await CommandQueue<Value>(of: storage).performAwaited(.highest, .max, isChange: false) {
+                listeners.add(listener, startingWith: $0)
+            }
+            // There was no turn to be had. Others have it, and the next change is the first element.
+            if case .failure = begun { listeners.add(listener) }
         }
+        return ValueChanges(of: listeners, buffering: buffering, start: startsWithCurrentValue ? start : nil)
     }
-}
-
-/// What a sequence of changes keeps instead of the value.
-///
-/// `@unchecked Sendable`: the reference is written once.
-private struct WeakReference<Value: Sendable>: @unchecked Sendable {
-    weak let storage: CommandQueueStorage<Value>?
 }

@@ -8,80 +8,80 @@ import ThreadSafeValue
 
 @Suite("Changes that start with the current value")
 struct StartingWithCurrentValueTests {
-    @Test func `The first element is the value as it is, the next one the first change`() async {
+    @Test func `The first element is the value as it is when a loop begins, the next one the first change`() async {
         let value = QueueSafeValue(value: 1)
         let protected = Protected(1)
         let changes = value.changes(startingWithCurrentValue: true, buffering: .unbounded)
         let protectedChanges = protected.changes(startingWithCurrentValue: true, buffering: .unbounded)
+        // Before the loop.
         value.wait(timeout: .never).lowestPriority.set { $0 = 2 }
         protected.wrappedValue = 2
         var (iterator, protectedIterator) = (changes.makeAsyncIterator(), protectedChanges.makeAsyncIterator())
-        for expected in 1...2 {
-            #expect(await iterator.next() == expected)
-            #expect(await protectedIterator.next() == expected)
-        }
+        #expect(await iterator.next() == 2)
+        #expect(await protectedIterator.next() == 2)
+        value.wait(timeout: .never).lowestPriority.set { $0 = 3 }
+        protected.wrappedValue = 3
+        #expect(await iterator.next() == 3)
+        #expect(await protectedIterator.next() == 3)
         // A later iterator begins with the value as it is then.
         var (later, protectedLater) = (changes.makeAsyncIterator(), protectedChanges.makeAsyncIterator())
-        #expect(await later.next() == 2)
-        #expect(await protectedLater.next() == 2)
+        #expect(await later.next() == 3)
+        #expect(await protectedLater.next() == 3)
         var without = value.changes(startingWithCurrentValue: false).makeAsyncIterator()
-        value.wait(timeout: .never).lowestPriority.set { $0 = 3 }
-        #expect(await without.next() == 3)
+        value.wait(timeout: .never).lowestPriority.set { $0 = 4 }
+        #expect(await without.next() == 4)
     }
 
-    @Test func `While a command has the turn, it begins with the value that this leaves`() async throws {
+    @Test func `While a command has the turn, a loop begins with the value that this leaves`() async {
         let value = QueueSafeValue(value: 1)
+        let changes = value.changes(startingWithCurrentValue: true, buffering: .unbounded)
         let blocker = Blocker(value)
-        value.async(performIn: DispatchQueue(label: "change")).highestPriority.set { $0 += 1 }
-        var iterator = value.changes(startingWithCurrentValue: true, buffering: .unbounded).makeAsyncIterator()
-        #expect(value.pendingCommandCount() == 1)
+        let loop = Task {
+            var seen: [Int] = []
+            for await number in changes {
+                seen.append(number)
+                if number == 2 { break }
+            }
+            return seen
+        }
+        // The loop stands in line, before a less urgent command.
+        while value.pendingCommandCount() < 1 { await Task.yield() }
+        value.async(performIn: DispatchQueue(label: "change")).lowestPriority.set { $0 += 1 }
         blocker.end()
-        #expect(await iterator.next() == 1)
-        #expect(await iterator.next() == 2)
+        #expect(await loop.value == [1, 2])
     }
 
-    @Test func `Inside a command of the value it begins after that`() async throws {
-        let value = QueueSafeValue(value: 1)
-        let made = Log<ValueChanges<Int>>()
-        value.wait(timeout: .never).lowestPriority.set { number in
-            made.add(value.changes(startingWithCurrentValue: true, buffering: .unbounded))
-            number = 2
-        }
-        var iterator = made.entries[0].makeAsyncIterator()
-        #expect(await iterator.next() == 2)
+    @Test func `Where no more commands may wait, a loop begins with the next change`() async {
+        let value = QueueSafeValue(value: 7, pendingCommandLimit: 1)
+        value.suspend()
+        value.async(performIn: DispatchQueue(label: "full")).lowestPriority.get { _ in }
+        let first = Task { await firstElement(of: value) }
+        // It asks now or later; more commands come until it has got one of them.
+        value.resume()
+        await change(value, until: first)
     }
 
     @Test func `It ends with its value, and does not keep it`() async throws {
         let tally = Counted.Tally()
-        func make() -> (ValueChanges<Counted>, ValueChanges<Counted>) {
-            let (value, protected) = (QueueSafeValue(value: Counted(tally: tally)), Protected(Counted(tally: tally)))
-            return (
-                value.changes(startingWithCurrentValue: true), protected.changes(startingWithCurrentValue: true)
-            )
-        }
         do {
-            let (changes, protectedChanges) = make()
-            for changes in [changes, protectedChanges] {
-                var iterator = changes.makeAsyncIterator()
-                #expect(await iterator.next() != nil)
-                #expect(await iterator.next() == nil)
-                // The value is not there any more.
-                var later = changes.makeAsyncIterator()
-                #expect(await later.next() == nil)
-            }
+            let (value, protected) = (QueueSafeValue(value: Counted(tally: tally)), Protected(Counted(tally: tally)))
+            var iterators = [value.changes(startingWithCurrentValue: true).makeAsyncIterator()]
+            iterators.append(protected.changes(startingWithCurrentValue: true).makeAsyncIterator())
+            for index in 0...1 { #expect(await iterators[index].next() != nil) }
         }
         #expect(tally.alive == 0)
     }
 
-    @Test func `It begins with a suspended value, and ends with it`() async {
-        func make() -> ValueChanges<Int> {
-            let value = QueueSafeValue(value: 1)
-            value.suspend()
-            return value.changes(startingWithCurrentValue: true)
+    @Test func `A cancelled loop ends, though its turn has not come`() async {
+        let value = QueueSafeValue(value: 1)
+        value.suspend()
+        let loop = Task {
+            for await _ in value.changes(startingWithCurrentValue: true) { Issue.record("it begins") }
         }
-        var iterator = make().makeAsyncIterator()
-        #expect(await iterator.next() == 1)
-        #expect(await iterator.next() == nil)
+        while value.pendingCommandCount() < 1 { await Task.yield() }
+        loop.cancel()
+        await loop.value
+        value.resume()
     }
 
     @Test("From any moment on, none is missing and none comes twice, 200 times")
@@ -110,14 +110,33 @@ struct StartingWithCurrentValueTests {
         }
     }
 
-    @Test func `Cancelling all pending commands ends no sequence`() async {
+    @Test func `Cancelling all pending commands ends no loop: it begins with the next change`() async {
         let value = QueueSafeValue(value: 7)
         value.suspend()
-        var iterator = value.changes(startingWithCurrentValue: true, buffering: .unbounded).makeAsyncIterator()
-        value.cancelAllPendingCommands()
+        let first = Task { await firstElement(of: value) }
+        while value.pendingCommandCount() < 1 { await Task.yield() }
+        #expect(value.cancelAllPendingCommands() == 1)
         value.resume()
-        #expect(await iterator.next() == 7)
-        await value.async.lowestPriority.set { $0 += 1 }
-        #expect(await iterator.next() == 8)
+        await change(value, until: first)
+        #expect(await first.value! > 7)
+    }
+
+    private func firstElement(of value: QueueSafeValue<Int>) async -> Int? {
+        var iterator = value.changes(startingWithCurrentValue: true).makeAsyncIterator()
+        return await iterator.next()
+    }
+
+    /// Changes the value until the task has its element.
+    private func change(_ value: QueueSafeValue<Int>, until task: Task<Int?, Never>) async {
+        let isOver = Protected(false)
+        let watch = Task {
+            #expect(await task.value != nil)
+            isOver.wrappedValue = true
+        }
+        while !isOver.wrappedValue {
+            await value.async.lowestPriority.set { $0 += 1 }
+            await Task.yield()
+        }
+        await watch.value
     }
 }

@@ -7,8 +7,6 @@ final class ChangeBroadcaster<Value>: @unchecked Sendable {
     // Guarded by `lock`, as in the original, where the line is called under it.
     private var whenListenedTo: ((Bool) -> Void)?
     private(set) var changes: UInt64 = 0
-    /// How many listeners wait for the value as it is.
-    private(set) var beginning: UInt64 = 0
     private let lock = PlatformLock()
     private let id = world.newObject()
 
@@ -25,20 +23,14 @@ extension ChangeBroadcaster {
     var isFinished: Bool { whenListenedTo == nil }
 
     /// The first listener comes, or the last one goes.
-    func listen(_ isListenedTo: Bool, fromCurrentValue begins: Bool = false) {
-        lock.around {
-            if begins { change { beginning += 1 } }
-            whenListenedTo?(isListenedTo)
-        }
+    func listen(_ isListenedTo: Bool) {
+        lock.around { whenListenedTo?(isListenedTo) }
     }
 
-    func record(_ value: Value, isChange: Bool = true) -> Delivery {
+    func record(_ value: Value) -> Delivery {
         lock.around {
             if isFinished { world.fail("the value changes after its listeners were told of the end") }
-            change {
-                beginning = 0
-                if isChange { changes += 1 }
-            }
+            change { changes += 1 }
             return Delivery()
         }
     }
@@ -51,7 +43,7 @@ extension ChangeBroadcaster {
     }
 
     private func change(_ body: () -> Void) {
-        func contents() -> UInt64 { changes << 8 | beginning << 1 | (isFinished ? 1 : 0) }
+        func contents() -> UInt64 { changes << 1 | (isFinished ? 1 : 0) }
         let before = contents()
         body()
         world.objectChanged(id, from: before, to: contents())

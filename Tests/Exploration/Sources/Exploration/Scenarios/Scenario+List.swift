@@ -142,12 +142,8 @@ extension Scenario {
         # listeners
         a listener hears of waits [listened]: wait | wait get
         a listener hears of commands [queues 1, listened]: async 0; async 0 tells
-        a listener begins with the value as it is [queues 1, preemptions 3]: async 0; async 0 | begin
-        a listener begins beside waits [preemptions 3]: wait | wait | begin
-        a listener begins beside a manual wait: wait left | complete | begin
-        a listener begins beside a condition [preemptions 3]: wait when 1 | wait | begin
+        a listener comes beside a condition [preemptions 3]: wait when 1 | wait | listen
         a listener comes and goes: wait; wait | listen; unlisten
-        a listener begins with a suspended value [queues 1, preemptions 3]: async 0; suspend; resume | begin
         # A bound for what waits.
         a place for one command [queues 1, limit 1]: async 0 | async 0 tells
         a place for one task [limit 1, preemptions 3]: task | task | task

@@ -79,7 +79,6 @@ private struct ScenarioReader {
         case "resume": return .resume(number())
         case "listen": return .listen(number(), true)
         case "unlisten": return .listen(number(), false)
-        case "begin": return .listenFromNow(number())
         case "stop": return .setQueueSuspended(number(), true)
         case "start": return .setQueueSuspended(number(), false)
         case "await": return .await(number())

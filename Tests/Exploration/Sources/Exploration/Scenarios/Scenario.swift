@@ -47,8 +47,6 @@ indirect enum Action: Sendable, Equatable {
     case resume(Int)
     /// The first listener to a value comes, or the last one goes.
     case listen(Int, Bool)
-    /// A listener comes that begins with the value as it is.
-    case listenFromNow(Int)
     case setQueueSuspended(Int, Bool)
     /// Waits until a command is over.
     case await(Int)
@@ -154,7 +152,7 @@ extension Action {
         switch self {
         case .command(let command): [command.value] + command.innerActions.flatMap(\.values)
         case .release(let value), .suspend(let value), .resume(let value), .cancelAll(let value): [value]
-        case .listen(let value, _), .listenFromNow(let value): [value]
+        case .listen(let value, _): [value]
         case .both: [0, 1]
         default: []
         }

@@ -10,7 +10,7 @@ extension TurnQueue {
     var contents: UInt64 {
         let line = unsafe line
         var sum = mix(line.fairTime, UInt64(line.suspensions))
-        sum = mix(sum, bits(line.isListenedTo, line.hasBeginner, line.isOver, line.timerRuns, line.mainThreadWaits))
+        sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns, line.mainThreadWaits))
         sum = mix(sum, UInt64(line.acceptedCount))
         // Times of arrival count only as far as they tell who came first.
         var arrivals: [(level: UInt64, time: UInt64, id: UInt64)] = []
