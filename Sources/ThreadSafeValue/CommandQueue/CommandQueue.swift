@@ -44,18 +44,12 @@ extension CommandQueue {
     @usableFromInline
     typealias Outcome<Success> = Result<Success, QueueSafeValueError>
 
-    /// Where the storage is. Keep that while you use it.
-    @inlinable @_transparent
-    var address: BufferAddress<Value, AtomicWord.Storage> {
-        unsafe BufferAddress(unsafeBitCast(self, to: UnsafeMutableRawPointer.self))
-    }
-
-    @inlinable @_transparent
-    var word: AtomicWord { unsafe AtomicWord(address.elements) }
+    @inlinable
+    var word: AtomicWord { unsafe AtomicWord(storage.elementsPlace) }
 
     /// Where the value is: only with the turn.
-    @inlinable @_transparent
-    var value: UnsafeMutablePointer<Value> { unsafe address.header }
+    @inlinable
+    var value: UnsafeMutablePointer<Value> { unsafe storage.headerPlace }
 
     /// Gives the turn back.
     ///

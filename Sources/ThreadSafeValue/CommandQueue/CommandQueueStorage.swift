@@ -25,7 +25,6 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
         let storage = unsafe unsafeDowncast(buffer, to: CommandQueueStorage.self)
         for index in 0..<4 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
         storage.word(3).store(UInt64(clamping: limit))
-        BufferAddress(of: storage).check(storage)
         return storage
     }
 }
@@ -34,7 +33,7 @@ extension CommandQueueStorage {
     /// The words behind the value: 0, the `TurnWord`; 1, what keeps the `TurnQueue`, once something has waited; 2, what
     /// keeps the `ChangeBroadcaster`, once somebody has listened; 3, how many commands of queues and of tasks may wait.
     private func word(_ index: Int) -> AtomicWord {
-        unsafe AtomicWord(BufferAddress(of: self).elements + index)
+        unsafe AtomicWord(elementsPlace + index)
     }
 
     /// All that does not ask for the value.
@@ -70,7 +69,7 @@ extension CommandQueueStorage: AnyCommandQueue {
 
     func recordChange() -> Effect? {
         let listeners: ChangeBroadcaster<Value>? = word(2).object()
-        let delivery = unsafe listeners?.record(BufferAddress(of: self).header.pointee)
+        let delivery = listeners?.record(header)
         return delivery.map { delivery in Effect { delivery.deliver() } }
     }
 }

@@ -44,29 +44,25 @@ extension ProtectedStorage {
         unsafe PlatformLock.Storage.initialize(storage.lockPlace)
         unsafe storage.awaited.storage.initialize(to: AtomicWord.zero)
         unsafe storage.tableWord.storage.initialize(to: AtomicWord.zero)
-        storage.address.check(storage)
         return storage
     }
 
     // Addresses: several threads must not access one member at once. Keep the object while you use them.
 
-    @inlinable
-    var address: BufferAddress<Value, ProtectedLock> { BufferAddress(of: self) }
-
     /// Where the value is: to be used only while the lock is held.
     @inlinable
-    var value: UnsafeMutablePointer<Value> { unsafe address.header }
+    var value: UnsafeMutablePointer<Value> { unsafe headerPlace }
 
     @inlinable
     var lockPlace: UnsafeMutablePointer<PlatformLock.Storage> {
-        unsafe address.elements.pointer(to: \.lock).unsafelyUnwrapped
+        unsafe elementsPlace.pointer(to: \.lock).unsafelyUnwrapped
     }
 
     @inlinable
-    var awaited: AtomicWord { unsafe AtomicWord(address.elements.pointer(to: \.awaited).unsafelyUnwrapped) }
+    var awaited: AtomicWord { unsafe AtomicWord(elementsPlace.pointer(to: \.awaited).unsafelyUnwrapped) }
 
     @inlinable
-    var tableWord: AtomicWord { unsafe AtomicWord(address.elements.pointer(to: \.table).unsafelyUnwrapped) }
+    var tableWord: AtomicWord { unsafe AtomicWord(elementsPlace.pointer(to: \.table).unsafelyUnwrapped) }
 }
 
 // Each of these keeps the object until it is done with the lock. So a caller that locks, touches the value and unlocks

@@ -238,16 +238,20 @@ struct OneAtATimeTests {
     // The thread sanitizer must not take an access to the value for one to what lies beside it.
     @Test("A value without a size gives turns as any other")
     func emptyValue() {
-        let turns = QueueSafeValue(value: ())
-        let count = Unguarded(0)
+        let (turns, lock) = (QueueSafeValue(value: ()), Protected(()))
+        let (count, lockedCount) = (Unguarded(0), Unguarded(0))
         onThreads(4) { _ in
             for _ in 0..<1_000 {
                 turns.wait.highestPriority.set { empty in
                     empty = ()
                     count.value += 1
                 }
+                lock.write { empty in
+                    empty = ()
+                    lockedCount.value += 1
+                }
             }
         }
-        #expect(count.value == 4_000)
+        #expect(count.value == 4_000 && lockedCount.value == 4_000)
     }
 }
