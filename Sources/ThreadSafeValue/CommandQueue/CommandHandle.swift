@@ -81,15 +81,15 @@ final class CommandAnswer<Answer: Sendable>: Sendable {
 extension AcceptedCommand {
     /// Waits until the command is over.
     nonisolated(nonsending) fileprivate func end<Answer: Sendable>() async -> Result<Answer, QueueSafeValueError> {
-        if command.state == .waiting, lane.turns.hasTurn(task: currentTaskIdentity()) {
-            return .failure(.reentrantCommand)
-        }
+        let task = currentTaskIdentity()
+        let hasTurn = lane.turns.withLine { !$0.isOver && lane.turns.turn.isHeld(by: 0, or: task) }
+        if hasTurn, command.state == .waiting { return .failure(.reentrantCommand) }
         unsafe await withUnsafeContinuation { continuation in
             if lane.turns.withLine({ _ in unsafe !command.await(continuation) }) { unsafe continuation.resume() }
         }
         if command.state == .cancelled { return .failure(.cancelled) }
         if command.state == .refused { return .failure(.valueContainerDeinited) }
-        guard let answer = command.answer else { return .success(() as! Answer) }
+        guard let answer = unsafe command.answer else { return .success(() as! Answer) }
         return unsafe unsafeDowncast(answer, to: CommandAnswer<Answer>.self).result
     }
 }

@@ -20,7 +20,7 @@ extension CommandQueue {
         isChange: Bool,
         _ body: ManualBody<Void>
     ) -> Outcome<Value> {
-        let thread = TurnWord.currentThread
+        let thread = currentThreadIdentity()
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
         }

@@ -16,7 +16,7 @@ extension CommandQueue where Value: Sendable {
     ) async -> Outcome<Success> {
         // Before, so that it takes no turn from anybody.
         if Task.isCancelled { return .failure(.cancelled) }
-        let thread = TurnWord.currentThread
+        let thread = currentThreadIdentity()
         if word.exchangeAcquiring(TurnWord.idle, for: thread) {
             // And with the turn: the command before may have cancelled the task.
             if !Task.isCancelled { return runAndGiveTurnBack(of: thread, isChange: isChange, body) }
@@ -77,6 +77,6 @@ extension CommandQueue where Value: Sendable {
         afterChange: Bool = false
     ) async -> QueueSafeValueError? {
         defer { withExtendedLifetime(storage) {} }
-        return afterChange ? await storage.turns.waitForChange(wait) : await storage.turns.waitForTurn(wait)
+        return await storage.turns.waitForTurn(wait, isWatching: afterChange)
     }
 }

@@ -78,7 +78,7 @@ extension CommandQueue {
         isChange: Bool,
         _ body: Body<Success>
     ) -> Outcome<Success> {
-        let thread = TurnWord.currentThread
+        let thread = currentThreadIdentity()
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
         }
@@ -152,7 +152,7 @@ extension CommandQueue {
         _ body: Body<Success>
     ) -> Outcome<Success> {
         // Before the first test, which may take long.
-        let (thread, deadline) = (TurnWord.currentThread, Deadline(after: timeout))
+        let (thread, deadline) = (currentThreadIdentity(), Deadline(after: timeout))
         if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
             return .failure(failure)
         }

@@ -59,21 +59,8 @@ struct Line {
         /// The turn word says already what it has to.
         var changesNothing = false
 
-        /// What is to be woken without the lock. The first has a place of its own, so that it costs no allocation.
-        private var first: Waiter?
-        private var others: [Waiter] = []
-    }
-}
-
-extension Line.Effects {
-    mutating func wake(_ waiter: Waiter) {
-        if first == nil { first = waiter } else { others.append(waiter) }
-    }
-
-    /// Wakes what is to be woken, without the lock.
-    func perform() {
-        first?.wake()
-        for waiter in others { waiter.wake() }
+        /// What is to be woken without the lock.
+        var woken: [Waiter] = []
     }
 }
 
@@ -140,9 +127,8 @@ extension Line {
 
     /// The value has changed: all that wait for a condition stand in line.
     mutating func wakeWatchers() {
-        var woken: [Waiter] = []
-        watchers.removeAll { woken.append($0) }
-        for waiter in woken {
+        for case let waiter? in watchers.elements {
+            watchers.remove(waiter)
             waiter.state.isWatching = false
             waiter.state.arrival = nextArrival()
             insert(waiter)
@@ -153,7 +139,7 @@ extension Line {
     mutating func place(_ lane: Lane) {
         remove(lane)
         guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
-        (lane.state.priority, lane.state.arrival) = (first.priority, first.arrival)
+        (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
         insert(lane)
     }
 
@@ -164,7 +150,7 @@ extension Line {
         leave(waiter)
         if waiter.state.isLooking || waiter.state.isSent { return }
         waiter.state.isSent = true
-        effects.wake(waiter)
+        effects.woken.append(waiter)
     }
 
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.

@@ -32,7 +32,7 @@ final class PendingCommand: Linked, @unchecked Sendable {
     // Not tracked, as the state of a waiter. There may be a million: each is as small as it can be.
 
     /// When it came: decides among equals.
-    @exclusivity(unchecked) private var arrivalTime: UInt64 = 0
+    @exclusivity(unchecked) var arrival: UInt64 = 0
 
     /// The command behind it.
     @exclusivity(unchecked) var next: Unmanaged<PendingCommand>?
@@ -44,7 +44,7 @@ final class PendingCommand: Linked, @unchecked Sendable {
     @exclusivity(unchecked) private var tell: Effect?
 
     /// What its closure returned, if that is more than nothing, or why it failed: a `CommandAnswer`.
-    @exclusivity(unchecked) private var uncheckedAnswer: AnyObject?
+    @exclusivity(unchecked) private(set) var answer: AnyObject?
 
     /// The tasks that await its end. Guarded by the lock of the line.
     @exclusivity(unchecked) private var awaiting: [UnsafeContinuation<Void, Never>] = unsafe []
@@ -101,8 +101,6 @@ struct Effect {
 extension PendingCommand {
     private var word: AtomicWord { AtomicWord(firstIn: self) }
 
-    var arrival: UInt64 { unsafe arrivalTime }
-
     private static var stateMask: UInt64 { 0b111 }
     private static var awaitedBit: UInt64 { 1 << 3 }
     private static var priorityPlace: UInt64 { 4 }
@@ -114,8 +112,6 @@ extension PendingCommand {
     /// Whether a task awaits the end.
     var isAwaited: Bool { word.load() & Self.awaitedBit != 0 }
 
-    var answer: AnyObject? { unsafe uncheckedAnswer }
-
     /// Changes the state. Of several threads that try, one does.
     ///
     /// - Returns: Whether it was the old one.
@@ -125,11 +121,6 @@ extension PendingCommand {
             if seen & Self.stateMask != old.rawValue { return false }
             if word.exchange(seen, for: seen & ~Self.stateMask | new.rawValue) { return true }
         }
-    }
-
-    /// The line takes it in.
-    func arrive(_ arrival: UInt64) {
-        unsafe arrivalTime = arrival
     }
 
     /// A task is to be resumed when the command is over. Under the lock of the line.
@@ -155,7 +146,7 @@ extension PendingCommand {
 
     /// The command has run: notes how. With the turn.
     func finish(_ ending: CommandEnding) {
-        unsafe uncheckedAnswer = ending.answer ?? ending.failure.map { CommandAnswer<Void>(.failure($0)) }
+        unsafe answer = ending.answer ?? ending.failure.map { CommandAnswer<Void>(.failure($0)) }
         unsafe tell = ending.tell
         _ = move(.running, to: .finished)
     }

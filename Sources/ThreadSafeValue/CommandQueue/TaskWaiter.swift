@@ -36,27 +36,24 @@ struct TaskWait {
 extension TurnQueue {
     /// Takes the turn for the calling task, which is suspended for as long as that takes.
     ///
+    /// - Parameters:
+    ///   - wait: What the task waits for.
+    ///   - isWatching: Whether the task has the turn, gives it back, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
-    nonisolated(nonsending) func waitForTurn(_ wait: TaskWait) async -> QueueSafeValueError? {
-        if Task.isCancelled { return .cancelled }
-        let backoff = wait.deadline == .passed ? Backoff.none : .beforeParking
-        if tryToTakeTurn(wait.priority, as: wait.holder, backoff) { return confirm(nil, wait) }
-        if turn.isHeld(by: TurnWord.currentThread, or: wait.holder & identityBits) {
-            return confirm(.reentrantCommand, wait)
+    nonisolated(nonsending) func waitForTurn(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
+        if !isWatching {
+            if Task.isCancelled { return .cancelled }
+            let backoff = wait.deadline == .passed ? Backoff.none : .beforeParking
+            if tryToTakeTurn(wait.priority, as: wait.holder, backoff) { return confirm(nil, wait) }
+            if turn.isHeld(by: currentThreadIdentity(), or: wait.holder & identityBits) {
+                return confirm(.reentrantCommand, wait)
+            }
         }
-        if wait.deadline.hasPassed { return .timedOut }
-        return confirm(await stand(wait, isWatching: false), wait)
-    }
-
-    /// Gives the turn of the calling task back, and takes it again after the next change.
-    ///
-    /// - Returns: `nil` with the turn, or why there is none to be had.
-    nonisolated(nonsending) func waitForChange(_ wait: TaskWait) async -> QueueSafeValueError? {
         if wait.deadline.hasPassed {
-            giveTurnBack(afterChange: false)
+            if isWatching { giveTurnBack(afterChange: false) }
             return .timedOut
         }
-        return confirm(await stand(wait, isWatching: true), wait)
+        return confirm(await stand(wait, isWatching: isWatching), wait)
     }
 
     /// With the turn: the command before may have cancelled the task, and its time may be over.

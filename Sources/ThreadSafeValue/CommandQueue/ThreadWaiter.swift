@@ -48,7 +48,7 @@ extension TurnQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        let thread = TurnWord.currentThread
+        let thread = currentThreadIdentity()
         if tryToTakeTurn(priority, as: thread, timeout == 0 ? .none : .beforeParking) { return nil }
         let failure: QueueSafeValueError? =
             if turn.isHeld(by: thread, or: currentTaskIdentity()) {

@@ -66,9 +66,7 @@ private struct BlockRun {
 
     /// The turn word while nothing but the lane stands in line, with the priority of its batch.
     var alone = TurnWord(bits: 0)
-}
 
-extension BlockRun {
     /// The block is about to begin the next command of its batch that waits. With the turn.
     mutating func claimNext() -> PendingCommand? {
         while next < batch.count {

@@ -19,7 +19,7 @@ extension TurnQueue {
             guard line.limit == .max || pendingCount(line) < line.limit else { return nil }
             line.acceptedCount += 1
             let lane = line.lanes.lane(for: target, of: self)
-            command.arrive(line.nextArrival())
+            unsafe command.arrival = line.nextArrival()
             lane.commands.append(command)
             line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
             if line.effects.changesNothing { return lane }

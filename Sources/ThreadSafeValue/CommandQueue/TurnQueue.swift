@@ -82,7 +82,7 @@ extension TurnQueue {
             defer { line.effects = Line.Effects() }
             return (answer, line.effects)
         }
-        effects.perform()
+        for waiter in effects.woken { waiter.wake() }
         return answer
     }
 
@@ -116,7 +116,7 @@ extension TurnQueue {
     private func send(for front: Waiter, _ line: inout Line, withTurn isHanded: Bool) {
         if !front.state.isLooking, !front.state.isSent {
             front.state.sentTime = front.isLane ? now() : 0
-            if let lane = front.lane { startBlock(lane, &line) } else { line.effects.wake(front) }
+            if let lane = front.lane { startBlock(lane, &line) } else { line.effects.woken.append(front) }
             watch(&line)
         }
         front.state.isSent = true
@@ -134,7 +134,7 @@ extension TurnQueue {
     func startBlock(_ lane: Lane, _ line: inout Line) {
         lane.startBlock()
         _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
-        line.effects.wake(lane)
+        line.effects.woken.append(lane)
     }
 }
 
@@ -183,16 +183,12 @@ extension TurnQueue {
 
     /// Takes a free turn for a waiter that is the front. Under the lock.
     func takeTurn(_ line: borrowing Line, for waiter: Waiter, as holder: UInt64) -> Bool {
-        line.front === waiter && changeHolder(to: holder) { $0.isFree && !$0.isSuspended }
-    }
-
-    /// Changes the holder in one exchange, if the turn word is as it has to be.
-    func changeHolder(to holder: UInt64, if condition: (TurnWord) -> Bool) -> Bool {
-        while true {
+        while line.front === waiter {
             let seen = turn
-            if !condition(seen) { return false }
+            guard seen.isFree, !seen.isSuspended else { break }
             if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
+        return false
     }
 
     /// Gives back the turn of the caller.
@@ -219,16 +215,6 @@ extension TurnQueue {
             if isChange { line.wakeWatchers() }
         }
         return delivery
-    }
-
-    /// Whether a task has the turn, of a value that is still there.
-    func hasTurn(task: UInt64) -> Bool {
-        withLine { !$0.isOver && turn.isHeld(by: 0, or: task) }
-    }
-
-    /// Lets commands wait, once the running one is complete (rule 7).
-    func suspend() {
-        update { $0.suspensions += 1 }
     }
 
     /// Takes back one `suspend()`.

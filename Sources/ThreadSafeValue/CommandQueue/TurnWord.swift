@@ -20,23 +20,13 @@
 /// its lock, but `async`, which goes with the holder.
 @usableFromInline
 struct TurnWord: Equatable {
-    @usableFromInline
     var bits: UInt64
-
-    @inlinable
-    init(bits: UInt64) {
-        self.bits = bits
-    }
 }
 
 extension TurnWord {
     /// The word of a free turn for which nothing waits.
     @inlinable @_transparent
     static var idle: UInt64 { 0 }
-
-    /// The calling thread, as a holder. It is also the whole word of a turn that this thread has alone.
-    @inlinable @_transparent
-    static var currentThread: UInt64 { currentThreadIdentity() }
 
     /// The holder of a manual command whose closure has returned, until its `done` is called.
     @usableFromInline

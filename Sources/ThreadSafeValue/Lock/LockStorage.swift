@@ -13,10 +13,7 @@ protocol LockStorage {
     /// Ends the lock. What is left is fresh memory.
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>)
 
-    /// Takes the lock. Crashes if the calling thread holds it already.
-    static func lock(_ storage: UnsafeMutablePointer<Self>)
-
-    /// Takes the lock on behalf of a type, which the message of a crash names.
+    /// Takes the lock on behalf of a type, which a message may name. Crashes if the calling thread holds it already.
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
 
     /// Takes the lock on behalf of a type if that is possible in time. Crashes if the calling thread holds it already.
@@ -29,7 +26,7 @@ protocol LockStorage {
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool
 
     /// Crashes if the calling thread holds the lock, as `lock` does.
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>)
+    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
 
     /// Gives the lock back. Crashes if the calling thread doesn't hold it.
     static func unlock(_ storage: UnsafeMutablePointer<Self>)
@@ -58,33 +55,11 @@ struct LockCell<Storage: LockStorage>: ~Copyable {
 // The pointer never changes, and the lock it points to is made to be shared.
 extension LockCell: @unchecked Sendable {}
 
-extension LockCell {
-    @inlinable
-    func lock() {
-        unsafe Storage.lock(storage)
-    }
-
-    @inlinable
-    func tryLock() -> Bool {
-        unsafe Storage.tryLock(storage)
-    }
-
-    @inlinable
-    func unlock() {
-        unsafe Storage.unlock(storage)
-    }
-}
-
 // For locks of the system, which hide who holds them and who waits.
 extension LockStorage {
-    @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
-        unsafe lock(storage)
-    }
-
     @usableFromInline
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
-        unsafe lock(storage)
+        unsafe lock(storage, for: Self.self)
     }
 
     /// Tries again and again: the system has no line for those who wait with a time-out.
@@ -92,7 +67,7 @@ extension LockStorage {
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
         if unsafe tryLock(storage) { return true }
         if deadline == .passed { return false }
-        unsafe failIfHeld(storage)
+        unsafe failIfHeld(storage, for: user)
         let parker = Parker()
         var pause: UInt64 = 10_000
         while true {

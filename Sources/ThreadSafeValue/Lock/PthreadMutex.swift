@@ -38,7 +38,7 @@ extension PthreadMutex: Lock {
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
-        cell.lock()
+        unsafe Storage.lock(cell.storage, for: PthreadMutex.self)
     }
 
     /// Takes the lock if nobody holds it, and never waits.
@@ -47,7 +47,7 @@ extension PthreadMutex: Lock {
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
-        cell.tryLock()
+        unsafe Storage.tryLock(cell.storage)
     }
 
     /// Gives the lock back.
@@ -57,7 +57,7 @@ extension PthreadMutex: Lock {
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
-        withExtendedLifetime(self) { cell.unlock() }
+        withExtendedLifetime(self) { unsafe Storage.unlock(cell.storage) }
     }
 }
 
@@ -94,7 +94,7 @@ extension PthreadMutex.Storage {
     }
 
     @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>) {
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         let thread = currentThreadIdentity()
         if unsafe owner(storage).load() == thread { LockMistake.failLockedTwice() }
         unsafe check(pthread_mutex_lock(mutex(storage)), "pthread_mutex_lock")
@@ -102,7 +102,7 @@ extension PthreadMutex.Storage {
     }
 
     @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
+    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         if unsafe owner(storage).load() == currentThreadIdentity() { LockMistake.failLockedTwice() }
     }
 

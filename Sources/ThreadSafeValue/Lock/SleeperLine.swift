@@ -12,9 +12,6 @@ package final class Sleeper {
     /// When it fell asleep first, which tells its place in the line as well; zero before. Guarded by the queue.
     fileprivate(set) var arrival: UInt64 = 0
 
-    /// Whether it is in the line. Guarded by the queue.
-    fileprivate var isInLine = false
-
     /// Whether the lock was handed over to it. Guarded by the queue.
     var isOwner = false
 
@@ -56,24 +53,18 @@ extension SleeperLine {
             lastArrival = max(lastArrival + 1, time)
             sleeper.arrival = lastArrival
         }
-        sleeper.isInLine = true
         let index = sleepers.lastIndex { $0.arrival < sleeper.arrival }
         sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)
     }
 
     /// Takes out the sleeper that came first.
     package mutating func removeFirst() -> Sleeper? {
-        guard !sleepers.isEmpty else { return nil }
-        let sleeper = sleepers.removeFirst()
-        sleeper.isInLine = false
-        return sleeper
+        sleepers.isEmpty ? nil : sleepers.removeFirst()
     }
 
     /// Takes out a sleeper, if it is there.
     package mutating func remove(_ sleeper: Sleeper) {
-        guard sleeper.isInLine, let index = sleepers.firstIndex(where: { $0 === sleeper }) else { return }
-        sleepers.remove(at: index)
-        sleeper.isInLine = false
+        sleepers.removeAll { $0 === sleeper }
     }
 
     /// When a sleeper will have slept for so long that it is owed the lock: half a millisecond, as in parking_lot, or

@@ -27,7 +27,7 @@ extension UnfairLock: Lock {
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
-        cell.lock()
+        unsafe Storage.lock(cell.storage, for: UnfairLock.self)
     }
 
     /// Takes the lock if nobody holds it, and never waits.
@@ -36,7 +36,7 @@ extension UnfairLock: Lock {
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
-        cell.tryLock()
+        unsafe Storage.tryLock(cell.storage)
     }
 
     /// Gives the lock back.
@@ -46,7 +46,7 @@ extension UnfairLock: Lock {
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
-        withExtendedLifetime(self) { cell.unlock() }
+        withExtendedLifetime(self) { unsafe Storage.unlock(cell.storage) }
     }
 }
 
@@ -70,12 +70,12 @@ extension UnfairLock.Storage {
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {}
 
     @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>) {
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         unsafe os_unfair_lock_lock(handle(storage))
     }
 
     @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
+    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         unsafe os_unfair_lock_assert_not_owner(handle(storage))
     }
 

@@ -31,7 +31,7 @@ extension WordLock: Lock {
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
-        cell.lock()
+        unsafe Storage.lock(cell.storage, for: WordLock.self)
     }
 
     /// Takes the lock if nobody holds it, and never waits.
@@ -40,7 +40,7 @@ extension WordLock: Lock {
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
-        cell.tryLock()
+        unsafe Storage.tryLock(cell.storage)
     }
 
     /// Gives the lock back.
@@ -50,7 +50,7 @@ extension WordLock: Lock {
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
-        withExtendedLifetime(self) { cell.unlock() }
+        withExtendedLifetime(self) { unsafe Storage.unlock(cell.storage) }
     }
 }
 
@@ -86,11 +86,6 @@ extension WordLock.Storage {
     }
 
     @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe !tryLock(storage) { unsafe lockSlowly(storage, for: WordLock.self, until: .never) }
-    }
-
-    @inlinable
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         if unsafe !tryLock(storage) { unsafe lockSlowly(storage, for: user, until: .never) }
     }
@@ -112,11 +107,7 @@ extension WordLock.Storage {
     }
 
     @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>) {
-        unsafe failIfHeld(storage, for: WordLock.self)
-    }
-
-    private static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
+    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         let word = unsafe word(storage)
         if word.load() & ~SleeperQueue.waiting != currentThreadIdentity() { return }
         LockMistake.failLockedTwice(WaitGraph.Resource(isTurn: false, word: word, user: user).name)

@@ -32,16 +32,6 @@ extension ArrivalList {
         count += 1
     }
 
-    /// Takes all elements out, in order.
-    package mutating func removeAll(_ body: (Element) -> Void) {
-        for case let element? in elements {
-            element.place = nil
-            body(element)
-        }
-        elements.removeAll(keepingCapacity: elements.count <= 64)
-        count = 0
-    }
-
     /// Takes an element out, if it is there.
     package mutating func remove(_ element: Element) {
         guard let place = element.place.take() else { return }

@@ -26,8 +26,8 @@ extension QueueSafeContainer {
 
     private func copyIfFree() -> Value? {
         let queue = queue
-        guard queue.withTurns({ $0.tryToTakeTurn(.lowest, as: TurnWord.currentThread) }) else { return nil }
-        defer { queue.giveTurnBack(of: TurnWord.currentThread, afterChange: false) }
+        guard queue.withTurns({ $0.tryToTakeTurn(.lowest, as: currentThreadIdentity()) }) else { return nil }
+        defer { queue.giveTurnBack(of: currentThreadIdentity(), afterChange: false) }
         return unsafe queue.value.pointee
     }
 }

@@ -9,7 +9,7 @@ extension QueueSafeContainer {
     /// needs a ``resume()``. If no handle of the value is left to call it, the pending commands answer
     /// ``QueueSafeValueError/valueContainerDeinited``. A `wait` on the thread that is to resume would wait for ever.
     public func suspend() {
-        queue.withTurns { $0.suspend() }
+        queue.withTurns { turns in turns.update { $0.suspensions += 1 } }
     }
 
     /// Takes back one `suspend()`; after the last, the commands that wait go on.

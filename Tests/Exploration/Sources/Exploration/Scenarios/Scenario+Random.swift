@@ -53,7 +53,7 @@ private struct ScenarioMaker {
         if one(in: 6) { threads.append(["cancelAll \(value)"]) }
         let task = threads.firstIndex { $0.contains { $0.hasPrefix("task") || $0.hasPrefix("closure") } }
         if let task, one(in: 3) { threads.append(["cancelTask \(task)"]) }
-        if one(in: 6) { threads.append(["listen \(value)", "unlisten \(value)"]) }
+        if one(in: 6) { threads.append(["listen \(value)"]) }
         if left > 0 { threads.append((0..<left).map { _ in any("complete", "completeTwice", "drop") }) }
         var options = ["haste \(number(4))", "batch \(1 + number(3))", "looks \(1 + number(2))"]
         if !queues.isEmpty { options.append("queues " + queues.map(String.init).joined(separator: " ")) }
