@@ -36,14 +36,14 @@ extension ChangeBroadcaster {
         @usableFromInline
         package var place: Int?
         @usableFromInline
-        var mailbox: RingBuffer<Value>
+        var mailbox: BoundedFIFO<Value>
         fileprivate var isRemoved = false
         // The iterators that wait for the next value: one, if each is used by one task.
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
 
         init(capacity: Int) {
-            mailbox = RingBuffer(capacity: capacity)
+            mailbox = BoundedFIFO(capacity: capacity)
         }
     }
 
@@ -128,7 +128,7 @@ extension ChangeBroadcaster {
     ///   - keepsValues: Whether what it has not fetched stays until it is removed once more.
     func remove(_ listener: Listener, keepingValues keepsValues: Bool = false) {
         // What it has not fetched goes away outside the lock.
-        var mailbox = RingBuffer<Value>(capacity: 1)
+        var mailbox = BoundedFIFO<Value>(capacity: 1)
         lock.lock()
         listener.isRemoved = true
         listeners.remove(listener)

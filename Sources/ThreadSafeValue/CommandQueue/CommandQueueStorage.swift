@@ -77,13 +77,7 @@ extension CommandQueueStorage: AnyCommandQueue {
 extension TurnQueue {
     /// The value goes away. Nothing uses it any more: refuses the commands that still wait, as it is suspended.
     fileprivate func end() {
-        let refused = withLine { line in
-            let lanes = line.lanes.all
-            for lane in lanes { line.remove(lane) }
-            // Each lane keeps this.
-            (line.isOver, line.lanes) = (true, Lanes())
-            return lanes.map { ($0, $0.endAll(nil, as: .refused)) }
-        }
+        let refused = withLine { line in line.end().map { ($0, $0.endAll(nil, as: .refused)) } }
         for (lane, commands) in refused where !commands.isEmpty {
             // There: what lets go of the value may have the turn of another one, which a closure that goes away waits
             // for.

@@ -93,34 +93,3 @@ final class TellCount: @unchecked Sendable {
 
     var word: AtomicWord { AtomicWord(firstIn: self) }
 }
-
-/// The lanes of a value that have commands or a block.
-struct Lanes {
-    private var lanes: [UInt: Lane] = [:]
-
-    /// The one that was looked for last, which is mostly the one that is looked for next.
-    private var latest: Lane?
-}
-
-extension Lanes {
-    var all: [Lane] { Array(lanes.values) }
-
-    /// The lane of a target queue; a new one if there is none. O(1).
-    mutating func lane(for target: DispatchQueue, of turns: TurnQueue) -> Lane {
-        let identity = target.identity
-        if let latest, latest.targetIdentity == identity { return latest }
-        let lane = lanes[identity] ?? Lane(target: target, of: turns)
-        lanes[identity] = lane
-        latest = lane
-        return lane
-    }
-
-    func lane(ofQueue identity: UInt) -> Lane? { lanes[identity] }
-
-    /// Lets go of a lane, and so of its target queue, if it has no command and no block.
-    mutating func removeIfIdle(_ lane: Lane) {
-        if lane.hasBlock || !lane.commands.isEmpty { return }
-        lanes[lane.targetIdentity] = nil
-        if latest === lane { latest = nil }
-    }
-}

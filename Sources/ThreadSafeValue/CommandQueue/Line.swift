@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// What waits for the turn of one value, and what a release has to know of that. Guarded by the lock of the line.
 struct Line {
     /// What stands in line. Changed by `insert` and `remove` only.
@@ -11,7 +13,11 @@ struct Line {
     private(set) var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.level) + 1)
     private(set) var toStartCount = 0
 
-    var lanes = Lanes()
+    /// The lanes that have commands or a block, by the identity of their target queues.
+    private(set) var lanes: [UInt: Lane] = [:]
+
+    /// The one that was looked for last, which is mostly the one that is looked for next.
+    private var latestLane: Lane?
 
     /// Threads and tasks whose condition was not met. The next change puts them in line.
     private var watchers = ArrivalList<Waiter>()
@@ -133,6 +139,31 @@ extension Line {
             waiter.state.arrival = nextArrival()
             insert(waiter)
         }
+    }
+
+    /// The lane of a target queue; a new one if there is none. O(1).
+    mutating func lane(for target: DispatchQueue, of turns: TurnQueue) -> Lane {
+        let identity = target.identity
+        if let latestLane, latestLane.targetIdentity == identity { return latestLane }
+        let lane = lanes[identity] ?? Lane(target: target, of: turns)
+        (lanes[identity], latestLane) = (lane, lane)
+        return lane
+    }
+
+    /// Lets go of a lane, and so of its target queue, if it has no command and no block.
+    mutating func removeIfIdle(_ lane: Lane) {
+        if lane.hasBlock || !lane.commands.isEmpty { return }
+        lanes[lane.targetIdentity] = nil
+        if latestLane === lane { latestLane = nil }
+    }
+
+    /// The value goes away: nothing stands in line any more.
+    ///
+    /// - Returns: The lanes, each of which keeps the turns.
+    mutating func end() -> [Lane] {
+        defer { (isOver, lanes, latestLane) = (true, [:], nil) }
+        for lane in lanes.values { remove(lane) }
+        return Array(lanes.values)
     }
 
     /// Puts a lane in line, at the place of its first command, or takes it out if it has none.

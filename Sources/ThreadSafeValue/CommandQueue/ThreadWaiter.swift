@@ -26,7 +26,7 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
 
     override var waiting: WaitGraph.Waiting { WaitGraph.Waiting(thread: identity, task: task) }
 
-    private static let waiters = ThreadLocal<ThreadWaiter>(keeps: true)
+    private static let waiters = ThreadLocal<ThreadWaiter>()
 
     /// That of the calling thread.
     static var current: ThreadWaiter {

@@ -99,7 +99,7 @@ extension TurnQueue {
                 if run.hasTurn { begin(lane, &run, &line) }
                 if run.hasTurn || !lane.commands.isEmpty && !backoff.isOver { return false }
                 (lane.hasBlock, lane.tells) = (false, nil)
-                if lane.commands.isEmpty { line.lanes.removeIfIdle(lane) } else { lane.cameInVain() }
+                if lane.commands.isEmpty { line.removeIfIdle(lane) } else { lane.cameInVain() }
                 return true
             }
             if run.hasTurn || isOver { return run.hasTurn }

@@ -18,7 +18,7 @@ extension TurnQueue {
         let lane = update { line -> Lane? in
             guard line.limit == .max || pendingCount(line) < line.limit else { return nil }
             line.acceptedCount += 1
-            let lane = line.lanes.lane(for: target, of: self)
+            let lane = line.lane(for: target, of: self)
             unsafe command.arrival = line.nextArrival()
             lane.commands.append(command)
             line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
@@ -38,7 +38,7 @@ extension TurnQueue {
     /// How many commands have not begun: threads and tasks in line, and those of target queues.
     func pendingCount(_ line: borrowing Line, _ priority: CommandPriority? = nil) -> Int {
         guard let priority else { return line.callerCount + line.acceptedCount - Int(startedCount.load()) }
-        return line.lanes.all.reduce(line.callers(priority).count) { $0 + $1.waiting(priority).count }
+        return line.lanes.values.reduce(line.callers(priority).count) { $0 + $1.waiting(priority).count }
     }
 
     /// Cancels all commands that wait in line.
@@ -49,7 +49,7 @@ extension TurnQueue {
         let (callerCount, commands) = update { line in
             let callers = line.callers(priority).filter { !$0.hasTurn }
             for waiter in callers { line.refuse(waiter, .cancelled) }
-            let commands = line.lanes.all.map { ($0, $0.endAll(priority, as: .cancelled)) }
+            let commands = line.lanes.values.map { ($0, $0.endAll(priority, as: .cancelled)) }
             for (lane, ended) in commands where !ended.isEmpty {
                 line.acceptedCount -= ended.count
                 placeAfterCancelling(lane, &line)
@@ -86,7 +86,7 @@ extension TurnQueue {
         // It was handed the turn for nothing.
         if lane.hasTurn { line.effects.holder = 0 }
         lane.hasTurn = false
-        line.lanes.removeIfIdle(lane)
+        line.removeIfIdle(lane)
     }
 }
 

@@ -62,7 +62,7 @@ extension TurnQueue {
             makeLate(lane, &line)
         }
         line.mainThreadWaits = line.mainThreadWaits || isOnMainQueue
-        guard isOnMainQueue, let lane = line.lanes.lane(ofQueue: DispatchQueue.main.identity), lane.isInLine else {
+        guard isOnMainQueue, let lane = line.lanes[DispatchQueue.main.identity], lane.isInLine else {
             return
         }
         makeLate(lane, &line)

@@ -14,26 +14,16 @@ import Bionic
 #error("ThreadSafeValue needs the threads of the system.")
 #endif
 
-/// A reference that each thread has for itself.
+/// An object that each thread has for itself, and keeps until it sets another one or ends.
 struct ThreadLocal<Object: AnyObject>: Sendable {
     private let key: pthread_key_t
 
-    private let keeps: Bool
-
-    /// - Parameter keeps: Whether the object, which is set once, is kept until the thread ends. Otherwise it is not
-    ///   kept.
-    init(keeps: Bool = false) {
-        self.keeps = keeps
+    init() {
         var key = pthread_key_t()
-        let code =
-            if keeps {
-                unsafe pthread_key_create(&key) { object in
-                    let object: UnsafeMutableRawPointer? = unsafe object
-                    if let object = unsafe object { unsafe Unmanaged<AnyObject>.fromOpaque(object).release() }
-                }
-            } else {
-                unsafe pthread_key_create(&key, nil)
-            }
+        let code = unsafe pthread_key_create(&key) { object in
+            let object: UnsafeMutableRawPointer? = unsafe object
+            if let object = unsafe object { unsafe Unmanaged<AnyObject>.fromOpaque(object).release() }
+        }
         Self.check(code, "pthread_key_create")
         self.key = key
     }
@@ -45,11 +35,9 @@ struct ThreadLocal<Object: AnyObject>: Sendable {
             return unsafe Unmanaged<Object>.fromOpaque(object).takeUnretainedValue()
         }
         nonmutating set {
-            let object = unsafe newValue.map { object in
-                let reference = unsafe keeps ? Unmanaged.passRetained(object) : Unmanaged.passUnretained(object)
-                return unsafe reference.toOpaque()
-            }
-            unsafe Self.check(pthread_setspecific(key, object), "pthread_setspecific")
+            let (old, new) = unsafe (pthread_getspecific(key), newValue.map { unsafe Unmanaged.passRetained($0) })
+            unsafe Self.check(pthread_setspecific(key, new?.toOpaque()), "pthread_setspecific")
+            if let old = unsafe old { unsafe Unmanaged<Object>.fromOpaque(old).release() }
         }
     }
 

@@ -21,7 +21,7 @@ enum HandleDescription {
         guard let described = local.object else {
             let described = Described()
             local.object = described
-            defer { withExtendedLifetime(described) { local.object = nil } }
+            defer { local.object = nil }
             return text(name, of: object, describeValue)
         }
         let isFirst = described.objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil

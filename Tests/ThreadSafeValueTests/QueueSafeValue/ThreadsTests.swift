@@ -179,6 +179,7 @@ struct ThreadsTests {
             group.wait()
             return places.entries
         }
-        #expect(places == [nil, 7])
+        // In this order, but on a machine that is so slow that one of them is late.
+        #expect(places == [nil, 7] || places == [7, nil])
     }
 }

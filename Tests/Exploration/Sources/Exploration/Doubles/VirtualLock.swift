@@ -76,8 +76,6 @@ extension WaitGraph {
 
 /// The double of a reference that each thread has for itself.
 struct ThreadLocal<Object: AnyObject>: Sendable {
-    init(keeps: Bool = false) {}
-
     var object: Object? {
         get { world.current.locals[ObjectIdentifier(Object.self)] as! Object? }
         nonmutating set { world.current.locals[ObjectIdentifier(Object.self)] = newValue }

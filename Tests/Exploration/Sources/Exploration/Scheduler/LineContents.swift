@@ -17,7 +17,7 @@ extension TurnQueue {
         for waiter in line.waiters.elements {
             arrivals.append((waiter.state.priority.level, waiter.state.arrival, waiter.id))
         }
-        for lane in line.lanes.all {
+        for lane in line.lanes.values {
             sum &+= lane.contents
             for command in lane.commands.queued {
                 arrivals.append((command.priority.level, command.arrival, command.id))
@@ -26,7 +26,7 @@ extension TurnQueue {
         arrivals.sort { ($0.level, $0.time, $0.id) < ($1.level, $1.time, $1.id) }
         for arrival in arrivals { sum = mix(sum, mix(arrival.level, arrival.id)) }
         for waiter in line.watchers.elements { sum = mix(sum, waiter?.id ?? 1) }
-        if let latest = line.lanes.latest { sum = mix(sum, latest.targetID) }
+        if let latest = line.latestLane { sum = mix(sum, latest.targetID) }
         return sum
     }
 }

@@ -25,7 +25,7 @@ extension Monitor {
         let turns = watched[value].turns!
         let line = unsafe turns.line
         var sum: UInt64 = 0
-        for lane in line.lanes.all {
+        for lane in line.lanes.values {
             lane.name(in: value)
             check(lane, line)
         }
@@ -115,11 +115,11 @@ extension Monitor {
         if !turn.isFree || !turn.isLineEmpty { return "the word says \(turn.text)" }
         if !line.waiters.elements.isEmpty || !line.watchers.isEmpty { return "something waits" }
         if line.timerRuns { return "the timer runs" }
-        if line.lanes.all.contains(where: { $0.hasBlock || !$0.commands.isEmpty || $0.hasTurn }) {
+        if line.lanes.values.contains(where: { $0.hasBlock || !$0.commands.isEmpty || $0.hasTurn }) {
             return "a lane has not ended"
         }
         if turns.pendingCount(line) != 0 { return "\(turns.pendingCount(line)) commands are counted" }
-        if line.lanes.all.count > 1 { return "\(line.lanes.all.count) lanes are kept" }
+        if line.lanes.values.count > 1 { return "\(line.lanes.values.count) lanes are kept" }
         return nil
     }
 }

@@ -5,12 +5,12 @@
 import Testing
 import ThreadSafeValue
 
-@Suite("RingBuffer")
-struct RingBufferTests {
+@Suite("BoundedFIFO")
+struct BoundedFIFOTests {
     @Test("It keeps the newest in order, as a plain list does", arguments: [1, 2, 3, 7, 300, 1_000, .max])
     func keepsNewest(capacity: Int) {
         var random = SeededRandom()
-        var buffer = RingBuffer<Int>(capacity: capacity)
+        var buffer = BoundedFIFO<Int>(capacity: capacity)
         var model = [Int]()
         for count in 0..<6_000 {
             // It fills up for a while, then it becomes empty.
@@ -32,7 +32,7 @@ struct RingBufferTests {
     func leavesNothing(taken: Int) {
         let tally = Counted.Tally()
         do {
-            var buffer = RingBuffer<Counted>(capacity: 1_000)
+            var buffer = BoundedFIFO<Counted>(capacity: 1_000)
             for id in 0..<1_500 { _ = buffer.put(Counted(id, tally: tally)) }
             #expect(tally.alive == 1_000)
             for index in 0..<taken {

@@ -1,0 +1,49 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+/// A queue that keeps its newest elements, up to a number. A new one pushes the oldest out.
+@usableFromInline
+package struct BoundedFIFO<Element> {
+    @usableFromInline
+    let capacity: Int
+
+    // Those before `head` were taken out.
+    @usableFromInline
+    var elements: [Element?] = []
+    @usableFromInline
+    var head = 0
+
+    package init(capacity: Int) {
+        self.capacity = capacity
+    }
+}
+
+extension BoundedFIFO {
+    @inlinable
+    package var isEmpty: Bool { head == elements.count }
+
+    /// Adds an element. O(1) on average.
+    ///
+    /// - Returns: The element that had to go for it.
+    @inlinable
+    package mutating func put(_ element: Element) -> Element? {
+        let oldest = elements.count - head < capacity ? nil : take()
+        elements.append(element)
+        return oldest
+    }
+
+    /// Removes the oldest element. O(1) on average.
+    @inlinable
+    package mutating func take() -> Element? {
+        if isEmpty { return nil }
+        let oldest = elements[head].take()
+        head += 1
+        if isEmpty || 2 * head > elements.count + 16 {
+            elements.removeSubrange(..<head)
+            head = 0
+            if elements.isEmpty, elements.capacity > 256 { elements = [] }
+        }
+        return oldest
+    }
+}
