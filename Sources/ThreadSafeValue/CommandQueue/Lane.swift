@@ -56,10 +56,11 @@ final class Lane: Waiter, @unchecked Sendable {
 
     /// The block gives back what it has not begun. With the turn, or while the block tells somebody.
     ///
+    /// - Parameter next: How many commands of the batch are known to have begun.
     /// - Returns: Whether there is something.
     @discardableResult
-    func putBatchBack() -> Bool {
-        let waiting = batch.filter { $0.state == .waiting }
+    func putBatchBack(from next: Int = 0) -> Bool {
+        let waiting = batch.dropFirst(next).filter { $0.state == .waiting }
         batch = []
         commands.putBack(waiting)
         return !waiting.isEmpty

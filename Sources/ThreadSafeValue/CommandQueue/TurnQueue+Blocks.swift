@@ -153,16 +153,17 @@ extension TurnQueue {
         guard run.count < HandoffPolicy.batch, let command = run.claimNext() else { return nil }
         if word.exchange(run.alone.bits, for: run.alone.bits) { return command }
         _ = command.move(.running, to: .waiting)
+        run.next -= 1
         return nil
     }
 
     private func run(_ command: PendingCommand, of lane: Lane, _ run: inout BlockRun) {
         run.count += 1
         startedCount.increment()
-        let ending = command.run(storage)
+        let ending = unsafe Unmanaged<AnyObject>.passUnretained(owner)._withUnsafeGuaranteedRef { command.run($0) }
         if let detach = ending.detach {
             update { line in
-                lane.putBatchBack()
+                lane.putBatchBack(from: run.next)
                 line.place(lane)
                 line.effects.holder = TurnWord.detached
             }
@@ -198,7 +199,7 @@ extension TurnQueue {
             // Another block has taken over.
             guard lane.block == run.block else { return }
             lane.state.isLate = false
-            lane.putBatchBack()
+            lane.putBatchBack(from: run.next)
             line.place(lane)
         }
         return true
@@ -207,7 +208,7 @@ extension TurnQueue {
     /// Looks at the line: the block goes on if its lane is the front and nobody is to be told, or frees the turn.
     private func giveBackOrGoOn(_ lane: Lane, _ run: inout BlockRun) {
         update { line in
-            let hasMore = lane.putBatchBack()
+            let hasMore = lane.putBatchBack(from: run.next)
             line.place(lane)
             if run.hasChanged { line.wakeWatchers() }
             run.hasChanged = false
