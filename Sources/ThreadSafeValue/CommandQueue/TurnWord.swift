@@ -29,7 +29,6 @@ extension TurnWord {
     static var idle: UInt64 { 0 }
 
     /// The holder of a manual command whose closure has returned, until its `done` is called.
-    @usableFromInline
     static var detached: UInt64 { 1 << 4 }
 
     /// What the holder of an async closure has beside the identity of its task.

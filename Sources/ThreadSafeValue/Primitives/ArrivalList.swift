@@ -23,7 +23,6 @@ package struct ArrivalList<Element: Placed> {
 
 extension ArrivalList {
     // The last one is no gap.
-    @inlinable
     package var isEmpty: Bool { elements.isEmpty }
 
     package mutating func append(_ element: Element) {

@@ -75,7 +75,6 @@ extension AtomicWord {
     }
 
     /// Replaces the word if it is `expected`, acquiring and releasing.
-    @inlinable
     func exchange(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange(storage, expected, desired)
     }
@@ -137,7 +136,6 @@ func yieldProcessor() {
 }
 
 /// Tells the processor that this thread spins, so that it saves power and leaves room to its neighbour.
-@inlinable
 func pauseSpinning() {
     catomic_word_pause()
 }

@@ -11,7 +11,6 @@ public import Dispatch
 ///
 /// A wake that comes first is not lost: the next `park()` returns at once. A thread may be woken once too often, so
 /// whoever parks checks again what it waited for.
-@usableFromInline
 package final class Parker {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -38,7 +37,6 @@ extension Parker {
         return true
     }
 
-    @usableFromInline
     package func wake() {
         semaphore.signal()
     }
@@ -87,13 +85,7 @@ struct Backoff {
 @usableFromInline
 struct Deadline: Equatable, Sendable {
     /// A time of `now()`; 0 for one that has passed, `.max` for one that never comes.
-    @usableFromInline
     let time: UInt64
-
-    @usableFromInline
-    init(time: UInt64) {
-        self.time = time
-    }
 }
 
 extension Deadline {
@@ -105,7 +97,6 @@ extension Deadline {
     static var someDay: Deadline { Deadline(time: 1 << 62) }
 
     /// Not at all.
-    @usableFromInline
     static var passed: Deadline { Deadline(time: 0) }
 
     /// The end of a time-out that begins now.
@@ -120,14 +111,12 @@ extension Deadline {
         self.init(time: nanoseconds == 0 || nanoseconds == .max ? nanoseconds : now() + nanoseconds)
     }
 
-    @usableFromInline
     var hasPassed: Bool { time <= now() }
 
     /// Whether it will pass.
     var isTime: Bool { self != .passed && self != .never }
 
     /// What is left of the time, in nanoseconds: 0 for none at all, `.max` for ever.
-    @usableFromInline
     var remaining: UInt64 {
         if !isTime { return time }
         let now = now()

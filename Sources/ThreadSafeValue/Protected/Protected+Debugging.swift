@@ -25,7 +25,6 @@ extension Protected: CustomReflectable {
 
 extension Protected {
     /// A copy of the value, unless it is locked, be it by the calling thread.
-    @usableFromInline
     func copyIfFree() -> Value? {
         guard storage.tryLock() else { return nil }
         defer { unlock() }
