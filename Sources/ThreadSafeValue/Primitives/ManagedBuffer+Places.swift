@@ -11,7 +11,8 @@ extension ManagedBuffer {
             if MemoryLayout<Header>.size > 0 { return unsafe header }
             // Not where the first element is: to the thread sanitizer an access to one would be an access to the other.
             // Before it is a word of the object that only the runtime uses.
-            return unsafe (UnsafeMutableRawPointer(header) - MemoryLayout<Int>.size).assumingMemoryBound(to: Header.self)
+            let place = unsafe UnsafeMutableRawPointer(header) - MemoryLayout<Int>.size
+            return unsafe place.assumingMemoryBound(to: Header.self)
         }
     }
 
