@@ -4,12 +4,13 @@
 
 /// The changes of a value as they come: one element for every access that may have changed it.
 ///
-/// It listens from the moment that it is made, so nothing that is changed after that is missed. The elements are
-/// copies, in the order of the changes, and the loop runs in its own task, outside every lock.
+/// It listens from the moment that it is made, so nothing that is changed after that is missed. One that starts with the
+/// current value listens from its first element on. The elements are copies, in the order of the changes, and the loop
+/// runs in its own task, outside every lock.
 ///
 /// ```swift
 /// let level = Protected(0)
-/// let changes = level.changes
+/// let changes = level.changes()
 /// let printing = Task {
 ///     for await level in changes { print(level) }
 /// }
