@@ -159,7 +159,7 @@ struct AwaitCommandsTests {
         let answers = Log<Result<Int, QueueSafeValueError>>()
         value.suspend()
         try await onThreadOfItsOwn {
-            for round in 0..<5_000 {
+            for round in 0..<1_500 {
                 let begins = Protected(false)
                 let task = OwnThreads.run {
                     begins.wrappedValue = true
@@ -187,8 +187,8 @@ struct AwaitCommandsTests {
 
     /// The command with the turn runs on the queue where theirs do, while some of them come in line.
     @Test(arguments: [false, true])
-    func `Tasks that are cancelled with the turn before theirs do not begin, 4,000 times`(withCondition: Bool) async {
-        for round in 0..<4_000 {
+    func `Tasks that are cancelled with the turn before theirs do not begin, 1,000 times`(withCondition: Bool) async {
+        for round in 0..<1_000 {
             let value = QueueSafeValue(value: 0)
             let (begun, cancelled) = (Protected(Set<Int>()), Protected(Set<Int>()))
             let (tasks, isOver) = (Protected([Task<Void, Never>]()), Protected(false))

@@ -122,7 +122,7 @@ struct ChangesEndTests {
     func begins() async {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 120)
-            for round in 0..<10_000 {
+            for round in 0..<3_000 {
                 let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
                 let changes = holder.wrappedValue!.changes()
                 _ = changes.makeAsyncIterator()
