@@ -37,9 +37,10 @@ public struct ValueChanges<Value: Sendable>: Sendable {
     ///   - broadcaster: Hands it the changes.
     ///   - buffering: How many values to keep for a loop that is busy.
     ///   - start: Adds the listeners, if they begin with the value as it is.
-    init(of broadcaster: ChangeBroadcaster<Value>, buffering: Buffering, start: Start?) {
+    ///   - storage: That of the value. The first listener keeps it until it has begun.
+    init(of broadcaster: ChangeBroadcaster<Value>, buffering: Buffering, start: Start?, storage: AnyObject) {
         (self.broadcaster, self.buffering, self.start) = (broadcaster, buffering, start)
-        let subscription = ChangeSubscription(to: broadcaster, buffering: buffering, start: start)
+        let subscription = ChangeSubscription(to: broadcaster, buffering: buffering, start: start, keeping: storage)
         first = FirstSubscription(subscription)
     }
 
@@ -123,12 +124,16 @@ final class ChangeSubscription<Value: Sendable> {
     // Guarded by the lock of the broadcaster, as is the listener. Gone once it has been called.
     private var start: ValueChanges<Value>.Start?
 
+    /// The storage of the value, until `start` has returned. Touched by what calls that.
+    private var kept: AnyObject?
+
     init(
         to broadcaster: ChangeBroadcaster<Value>,
         buffering: ValueChanges<Value>.Buffering,
-        start: ValueChanges<Value>.Start?
+        start: ValueChanges<Value>.Start?,
+        keeping storage: AnyObject? = nil
     ) {
-        (self.broadcaster, self.start) = (broadcaster, start)
+        (self.broadcaster, self.start, kept) = (broadcaster, start, start == nil ? nil : storage)
         listener = ChangeBroadcaster.Listener(capacity: buffering.capacity)
         if start == nil { broadcaster.add(listener) }
     }
@@ -144,7 +149,10 @@ extension ChangeSubscription: @unchecked Sendable {}
 extension ChangeSubscription {
     nonisolated(nonsending) func next() async -> Value? {
         let value = await withTaskCancellationHandler {
-            if let start = broadcaster.lock.around({ start.take() }) { await start(listener) }
+            if let start = broadcaster.lock.around({ start.take() }) {
+                await start(listener)
+                kept = nil
+            }
             return await broadcaster.next(of: listener)
         } onCancel: {
             // What it has not fetched stays: it may wait for the task as it goes away, whose lock in the runtime the

@@ -21,8 +21,8 @@ extension Protected where Value: Sendable {
     /// Any number of loops may listen. While none does, changing the value costs nothing more.
     ///
     /// - Parameters:
-    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a loop begins. No change comes
-    ///     between it and the next.
+    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a loop begins, for which the
+    ///     sequence keeps the value. No change comes between it and the next.
     ///   - buffering: How many values to keep for a loop that is busy.
     /// - Returns: A sequence that listens already, or from its first element on if that is the current value.
     public func changes(
@@ -36,6 +36,7 @@ extension Protected where Value: Sendable {
             unsafe broadcaster.add(listener, startingWith: storage.value.pointee)
             storage.unlock()
         }
-        return ValueChanges(of: broadcaster, buffering: buffering, start: startsWithCurrentValue ? start : nil)
+        let used = startsWithCurrentValue ? start : nil
+        return ValueChanges(of: broadcaster, buffering: buffering, start: used, storage: storage)
     }
 }

@@ -17,9 +17,9 @@ extension QueueSafeContainer where Value: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a loop begins, or as the next
-    ///     change leaves it. The loop waits for its turn then, as `async.highestPriority.get` does. No change comes
-    ///     between this element and the next.
+    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a loop begins. The loop waits
+    ///     for its turn then, as `async.highestPriority.get()` does: it keeps the value so long, and ends if that would
+    ///     fail. No change comes between this element and the next.
     ///   - buffering: How many values to keep for a loop that is busy.
     /// - Returns: A sequence that listens already, or from its first element on if that is the current value. It does
     ///   not keep the value, and ends with it.
@@ -33,9 +33,9 @@ extension QueueSafeContainer where Value: Sendable {
             let begun = await CommandQueue<Value>(of: storage).performAwaited(.highest, .max, isChange: false) {
                 listeners.add(listener, startingWith: $0)
             }
-            // There was no turn to be had. Others have it, and the next change is the first element.
-            if case .failure = begun { listeners.add(listener) }
+            if case .failure = begun { listeners.remove(listener) }
         }
-        return ValueChanges(of: listeners, buffering: buffering, start: startsWithCurrentValue ? start : nil)
+        let used = startsWithCurrentValue ? start : nil
+        return ValueChanges(of: listeners, buffering: buffering, start: used, storage: queue.storage)
     }
 }

@@ -46,14 +46,30 @@ struct StartingWithCurrentValueTests {
         #expect(await first.value == 2)
     }
 
-    @Test func `Where no more commands may wait, a loop begins with the next change`() async {
+    @Test func `Where no more commands may wait, a loop ends, as a get would fail`() async {
         let value = QueueSafeValue(value: 7, pendingCommandLimit: 1)
         value.suspend()
         value.async(performIn: DispatchQueue(label: "full")).lowestPriority.get { _ in }
-        let first = Task { await firstElement(of: value) }
-        // It asks now or later; more commands come until it has got one of them.
+        #expect(await firstElement(of: value) == nil)
         value.resume()
-        await change(value, until: first)
+    }
+
+    @Test func `The value of a temporary comes, and then the end`() async {
+        let values = [QueueSafeValue(value: 6)]
+        let ofElement = values[0].changes(startingWithCurrentValue: true)
+        for changes in [
+            ofElement, QueueSafeValue(value: 6).changes(startingWithCurrentValue: true),
+            Protected(6).changes(startingWithCurrentValue: true),
+        ] {
+            var iterator = changes.makeAsyncIterator()
+            #expect(await iterator.next() == 6)
+        }
+        var elements: [Int] = []
+        for await element in QueueSafeValue(value: 6).changes(startingWithCurrentValue: true) {
+            elements.append(element)
+        }
+        for await element in Protected(7).changes(startingWithCurrentValue: true) { elements.append(element) }
+        #expect(elements == [6, 7])
     }
 
     @Test func `It ends with its value, and does not keep it`() async throws {
@@ -105,33 +121,19 @@ struct StartingWithCurrentValueTests {
         }
     }
 
-    @Test func `Cancelling all pending commands ends no loop: it begins with the next change`() async {
+    @Test func `Cancelling all pending commands ends a loop that has not begun`() async {
         let value = QueueSafeValue(value: 7)
         value.suspend()
         let first = Task { await firstElement(of: value) }
         while value.pendingCommandCount() < 1 { await Task.yield() }
         #expect(value.cancelAllPendingCommands() == 1)
+        #expect(await first.value == nil)
         value.resume()
-        await change(value, until: first)
-        #expect(await first.value! > 7)
+        #expect(await firstElement(of: value) == 7)
     }
 
     private func firstElement(of value: QueueSafeValue<Int>) async -> Int? {
         var iterator = value.changes(startingWithCurrentValue: true).makeAsyncIterator()
         return await iterator.next()
-    }
-
-    /// Changes the value until the task has its element.
-    private func change(_ value: QueueSafeValue<Int>, until task: Task<Int?, Never>) async {
-        let isOver = Protected(false)
-        let watch = Task {
-            #expect(await task.value != nil)
-            isOver.wrappedValue = true
-        }
-        while !isOver.wrappedValue {
-            await value.async.lowestPriority.set { $0 += 1 }
-            await Task.yield()
-        }
-        await watch.value
     }
 }
