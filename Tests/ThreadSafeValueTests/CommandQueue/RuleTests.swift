@@ -194,6 +194,34 @@ struct RuleTests {
         #expect(roundsInLine < 500)
     }
 
+    @Test("Rule 4: a task that came in vain is handed the turn by the next release")
+    func taskIsOwed() async throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        let isHanded = try await onThreadOfItsOwn {
+            try inTime {
+                // Again, where the machine is so slow that what was handed over is late.
+                (0..<20).contains { _ in
+                    let (value, executor) = (QueueSafeValue(value: 0), QueueExecutor())
+                    let first = Blocker(value)
+                    Task(executorPreference: executor) { await value.async.lowestPriority.set { $0 += 10 } }
+                    while value.pendingCommandCount() < 1 { usleep(10) }
+                    // The task rests, is sent for, and comes when another command has the turn.
+                    executor.suspend()
+                    first.end()
+                    let second = Blocker(value)
+                    executor.queue.resume()
+                    executor.suspend()
+                    second.end()
+                    let isHanded = value.wait(timeout: .nanoseconds(0)).lowestPriority.get() == .failure(.timedOut)
+                    executor.queue.resume()
+                    while value.wait.lowestPriority.get() != .success(10) { usleep(10) }
+                    return isHanded
+                }
+            }
+        }
+        #expect(isHanded)
+    }
+
     @Test("Rule 4: a queue and a task get their turns beside threads that never stop")
     func laneIsServed() throws {
         let served = try inTime {
