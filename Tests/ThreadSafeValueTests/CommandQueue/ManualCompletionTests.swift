@@ -10,6 +10,28 @@ private typealias Answer = Result<Int, QueueSafeValueError>
 
 @Suite("Mistakes answer: a `done` that is dropped, called twice or late")
 struct ManualCompletionTests {
+    /// For the thread sanitizer. What the closure does meanwhile orders no thread behind another.
+    @Test("What was done before `done` is visible after the command, also if its closure returns later")
+    func visible() {
+        for _ in 0..<50 {
+            let (value, count) = (QueueSafeValue(value: 0), Unguarded(0))
+            let threads = Log<RunningThread>()
+            value.wait.lowestPriority.set { _, done in
+                let thread = RunningThread {
+                    count.value += 1
+                    done()
+                    // So the end of `done` is not what orders them.
+                    spin(2_000_000)
+                    withExtendedLifetime(done) {}
+                }
+                spin(500_000)
+                threads.add(thread)
+            }
+            #expect(count.value == 1)
+            threads.entries[0].join()
+        }
+    }
+
     @Test("A `done` that is dropped frees the turn and is told", arguments: ["in the closure", "later", "elsewhere"])
     func dropped(when: String) throws {
         let answers = try inTime {
