@@ -83,9 +83,10 @@ extension Worker {
         let result: Result<Account, QueueSafeValueError>
         switch form {
         case 0:
-            result = wait.set { account in
+            result = wait.update { account in
                 ticket.enter(&account)
                 ticket.leave()
+                return account
             }
         case 1:
             counts.add(.closureThrows)
@@ -188,11 +189,12 @@ extension Worker {
         let handle: CommandHandle<Void>
         switch form {
         case 0:
-            handle = commands.set { account in
+            let body: @Sendable (inout Account) -> Void = { account in
                 ticket.enter(&account)
                 ticket.leave()
                 ticket.isAnswered(.success(()))
             }
+            handle = random.below(2) == 0 ? commands.set(body) : commands.update(body)
         case 1:
             handle = commands.set(
                 accessClosure: { account in
