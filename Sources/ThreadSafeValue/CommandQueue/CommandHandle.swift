@@ -82,8 +82,9 @@ extension AcceptedCommand {
     /// Waits until the command is over.
     nonisolated(nonsending) fileprivate func end<Answer: Sendable>() async -> Result<Answer, QueueSafeValueError> {
         let task = currentTaskIdentity()
-        let hasTurn = lane.turns.withLine { !$0.isOver && lane.turns.turn.isHeld(by: 0, or: task) }
-        if hasTurn, command.state == .waiting { return .failure(.reentrantCommand) }
+        if command.state == .waiting, lane.turns.withLine({ !$0.isOver && lane.turns.turn.isHeld(by: 0, or: task) }) {
+            return .failure(.reentrantCommand)
+        }
         unsafe await withUnsafeContinuation { continuation in
             if lane.turns.withLine({ _ in unsafe !command.await(continuation) }) { unsafe continuation.resume() }
         }
