@@ -114,7 +114,7 @@ struct CircularWaitTests {
     /// The second gives up long before the first does, and has given its own turn back then.
     @Test("Of two with time-outs only the shorter one gives up")
     func bothTimed() throws {
-        let answers = try run(first: .seconds(30), second: .milliseconds(50))
+        let answers = try run(first: .seconds(300), second: .milliseconds(50))
         #expect(answers == [.success(1), .failure(.timedOut)])
     }
 

@@ -99,7 +99,7 @@ struct ReentrantCommandTests {
                 number = 1
                 done.add(complete)
             } completion: { _ in
-                answers.add(value.wait(timeout: .seconds(20)).lowestPriority.get())
+                answers.add(value.wait(timeout: .seconds(300)).lowestPriority.get())
             }
             try poll("the closure has begun") { done.count == 1 }
             // And returned.
@@ -119,7 +119,7 @@ struct ReentrantCommandTests {
             @Sendable func descend(to depth: Int) {
                 for value in values[..<depth] {
                     answers.add(value.wait.highestPriority.get())
-                    answers.add(value.wait(timeout: .seconds(60)).lowestPriority.set { $0 += 1 })
+                    answers.add(value.wait(timeout: .seconds(300)).lowestPriority.set { $0 += 1 })
                 }
                 if depth < values.count {
                     let wait = values[depth].wait.lowestPriority

@@ -57,7 +57,7 @@ struct RuleTests {
 
     @Test("Rule 2: threads that sleep until the turn is there are all woken")
     func sleepersAreWoken() throws {
-        let sum = try inTime(seconds: 120) {
+        let sum = try inTime {
             let value = QueueSafeValue(value: 0)
             for _ in 0..<10 {
                 let holder = Holder(value)
@@ -77,7 +77,7 @@ struct RuleTests {
 
     @Test("Rule 2: no wake-up is lost among many threads that come and go")
     func noWakeUpIsLost() throws {
-        let sum = try inTime(seconds: 120) {
+        let sum = try inTime {
             let value = QueueSafeValue(value: 0)
             onThreads(24) { index in
                 for round in 0..<100 {
@@ -264,7 +264,7 @@ struct RuleTests {
     @Test("Rule 5: a queue that stands stalls a thread for a moment only, and its command runs when it comes back")
     func standingQueue() throws {
         let log = Log<String>()
-        try inTime(seconds: 120) {
+        try inTime {
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "stands")
             queue.suspend()
@@ -278,29 +278,29 @@ struct RuleTests {
         #expect(log.entries == ["thread", "queue", "thread again"])
     }
 
-    /// One after the other they would take 2 s.
+    /// One after the other they would take 5 s.
     @Test("Rule 5: hundreds of queues that stand are late together")
     func standingQueues() throws {
         let (answer, sum) = try inTime {
             let value = QueueSafeValue(value: 0)
-            let queues = (0..<400).map { DispatchQueue(label: "\($0)") }
+            let queues = (0..<1_000).map { DispatchQueue(label: "\($0)") }
             for queue in queues {
                 queue.suspend()
                 value.async(performIn: queue).highestPriority.set { $0 += 1 }
             }
-            let answer = value.wait(timeout: .seconds(1)).lowestPriority.get()
+            let answer = value.wait(timeout: .seconds(4)).lowestPriority.get()
             for queue in queues { queue.resume() }
             try poll("all are done") { value.pendingCommandCount() == 0 }
             return (answer, value.wait.lowestPriority.get())
         }
         #expect(answer == .success(0))
-        #expect(sum == .success(400))
+        #expect(sum == .success(1_000))
     }
 
     @Test("Rule 5: the turn that was handed to a queue that stands is freed, also for who is more urgent")
     func handedTurnIsFreed() throws {
         let log = Log<String>()
-        try inTime(seconds: 120) {
+        try inTime {
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "stands later")
             let holder = Holder(value)
@@ -374,7 +374,7 @@ struct RuleTests {
 
     @Test("Rule 6: completions that block, on a concurrent queue, do not keep the commands behind them")
     func blockingCompletions() throws {
-        let (ran, told) = try inTime(seconds: 120) {
+        let (ran, told) = try inTime {
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let (ran, told) = (Log<Int>(), Log<Int>())
@@ -391,7 +391,7 @@ struct RuleTests {
                 }
             }
             value.resume()
-            try poll(seconds: 60, "the others are told") { told.count == 18 }
+            try poll("the others are told") { told.count == 18 }
             othersAreDone.open()
             allAreDone.wait()
             return (ran.entries, told.entries)

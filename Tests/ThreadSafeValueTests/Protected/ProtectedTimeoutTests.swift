@@ -16,7 +16,7 @@ struct ProtectedTimeoutTests {
         #expect(number.tryWrite { $0 += 1 } != nil)
         #expect(number.tryWrite { $0 } == 2)
         #expect(number.write(timeout: .seconds(0)) { $0 += 1 } != nil)
-        #expect(number.write(timeout: .seconds(60)) { $0 += 1 } != nil)
+        #expect(number.write(timeout: .seconds(300)) { $0 += 1 } != nil)
         #expect(number.write(timeout: .seconds(.max)) { $0 += 1 } != nil)
         #expect(number.write(timeout: .never) { $0 += 1 } != nil)
         #expect(number.wrappedValue == 6)

@@ -105,7 +105,7 @@ enum Replacement: String, CaseIterable, Codable, Sendable {
         case .transition: precondition(state.attemptToTransition(to: TokenState()))
         case .memberTransition: precondition(state.attemptToTransition(\.phase, to: TokenPhase()))
         case .dropped: _ = state.write { $0.take() }
-        case .droppedInTime: _ = state.write(timeout: .seconds(60)) { $0.take() }
+        case .droppedInTime: _ = state.write(timeout: .seconds(300)) { $0.take() }
         case .droppedIfFree: _ = state.tryWrite { $0.take() }
         case .droppedOfTwo: _ = withLocked(state, Protected(0)) { state, _ in state.take() }
         case .droppedOfThree: _ = withLocked(state, Protected(0), Protected(0)) { state, _, _ in state.take() }

@@ -52,7 +52,7 @@ struct AwaitCommandsTests {
         }
         let answers = [
             await value.async.highestPriority.update(isOnSameThread),
-            await value.async(timeout: .seconds(60)).lowestPriority.update(isOnSameThread),
+            await value.async(timeout: .seconds(300)).lowestPriority.update(isOnSameThread),
         ]
         #expect(answers == [.success(true), .success(true)])
     }

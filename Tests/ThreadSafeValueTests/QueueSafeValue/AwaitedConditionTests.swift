@@ -38,7 +38,7 @@ struct AwaitedConditionTests {
                 isCalled.wrappedValue = true
                 value.wait.lowestPriority.set { $0 += 1 }
             }
-            let answer = await value.async(timeout: .seconds(60)).lowestPriority.set(when: { number in
+            let answer = await value.async(timeout: .seconds(300)).lowestPriority.set(when: { number in
                 isTested.wrappedValue = true
                 // So that the thread is on its way, if there is a processor for it.
                 for _ in 0..<1_000 where !isCalled.wrappedValue {}

@@ -214,7 +214,7 @@ private func firstOf<Answer: Sendable>(_ task: Task<Answer, Never>) async -> Ans
         answer.add(await task.value)
         end.signal()
     }
-    _ = try? await onThreadOfItsOwn { _ = end.wait(timeout: .now() + 60) }
+    _ = try? await onThreadOfItsOwn { _ = end.wait(timeout: .now() + 300) }
     task.cancel()
     return answer.entries.first
 }

@@ -83,7 +83,7 @@ struct DeinitTests {
                     }
                 }
             }
-            guard group.wait(timeout: .now() + 120) == .success else {
+            guard group.wait(timeout: .now() + 300) == .success else {
                 throw Hung(description: "\(told.count) of \(count) have gone.")
             }
             return told.entries
@@ -94,7 +94,7 @@ struct DeinitTests {
     /// A present block would be waited for: ten minutes with this policy.
     @Test("What a command captured goes away when its queue may have another block")
     func captured() throws {
-        let isGone = try inTime(seconds: 60) {
+        let isGone = try inTime {
             let value = QueueSafeValue(value: 0)
             let commands = value.async(performIn: DispatchQueue(label: "concurrent", attributes: .concurrent))
             let gone = Door()
@@ -211,7 +211,7 @@ extension DeinitTests.Command {
     fileprivate func take(_ value: QueueSafeValue<Last?>) {
         switch self {
         case .update: _ = value.wait.lowestPriority.update { $0.take() }
-        case .updateInTime: _ = value.wait(timeout: .seconds(60)).lowestPriority.update { $0.take() }
+        case .updateInTime: _ = value.wait(timeout: .seconds(300)).lowestPriority.update { $0.take() }
         case .updateWhen: _ = value.wait.lowestPriority.update(when: { $0 != nil }) { $0.take() }
         case .set: _ = value.wait.lowestPriority.set(newValue: nil)
         case .ofTwo: _ = withLocked(value, QueueSafeValue(value: 0)) { value, _ in value.take() }

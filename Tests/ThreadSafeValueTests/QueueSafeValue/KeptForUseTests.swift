@@ -223,7 +223,7 @@ struct KeptForUseTests {
 /// Functions that return a part of a command's sentence, whose value nobody else has.
 private enum Kept {
     static func waitSchedule() -> WaitSchedule<Int> { QueueSafeValue(value: 1).wait }
-    static func timedSchedule() -> WaitSchedule<Int> { QueueSafeValue(value: 1).wait(timeout: .seconds(10)) }
+    static func timedSchedule() -> WaitSchedule<Int> { QueueSafeValue(value: 1).wait(timeout: .seconds(300)) }
     static func waitCommands() -> WaitCommands<Int> { QueueSafeValue(value: 1).wait.lowestPriority }
     static func asyncSchedule() -> AsyncSchedule<Int> { QueueSafeValue(value: 1).async(performIn: .utility) }
     static func asyncCommands() -> AsyncCommands<Int> { asyncSchedule().lowestPriority }

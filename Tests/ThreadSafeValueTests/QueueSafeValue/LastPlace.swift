@@ -186,18 +186,18 @@ extension LastPlace {
         switch self {
         case .element:
             let values = (0..<4).map { QueueSafeValue(value: $0) }
-            return values[2].wait(timeout: .seconds(10)).lowestPriority.get()
+            return values[2].wait(timeout: .seconds(300)).lowestPriority.get()
         case .first:
             let values = (2..<4).map { QueueSafeValue(value: $0) }
-            return values.first!.wait(timeout: .seconds(10)).lowestPriority.get()
+            return values.first!.wait(timeout: .seconds(300)).lowestPriority.get()
         case .dictionary:
             let values = ["x": QueueSafeValue(value: 2), "y": QueueSafeValue(value: 3)]
-            return values["x"]!.wait(timeout: .seconds(10)).lowestPriority.get()
+            return values["x"]!.wait(timeout: .seconds(300)).lowestPriority.get()
         case .member:
             let owner = Owner(2)
-            return owner.value.wait(timeout: .seconds(10)).lowestPriority.get()
+            return owner.value.wait(timeout: .seconds(300)).lowestPriority.get()
         case .temporary:
-            return QueueSafeValue(value: 2).wait(timeout: .seconds(10)).lowestPriority.get()
+            return QueueSafeValue(value: 2).wait(timeout: .seconds(300)).lowestPriority.get()
         }
     }
 
@@ -224,30 +224,30 @@ extension LastPlace {
         switch self {
         case .element:
             let values = (0..<4).map { QueueSafeValue(value: $0) }
-            return values[2].wait(timeout: .seconds(10)).lowestPriority.set { number, done in
+            return values[2].wait(timeout: .seconds(300)).lowestPriority.set { number, done in
                 number += 1
                 done()
             }
         case .first:
             let values = (2..<4).map { QueueSafeValue(value: $0) }
-            return values.first!.wait(timeout: .seconds(10)).lowestPriority.set { number, done in
+            return values.first!.wait(timeout: .seconds(300)).lowestPriority.set { number, done in
                 number += 1
                 done()
             }
         case .dictionary:
             let values = ["x": QueueSafeValue(value: 2), "y": QueueSafeValue(value: 3)]
-            return values["x"]!.wait(timeout: .seconds(10)).lowestPriority.set { number, done in
+            return values["x"]!.wait(timeout: .seconds(300)).lowestPriority.set { number, done in
                 number += 1
                 done()
             }
         case .member:
             let owner = Owner(2)
-            return owner.value.wait(timeout: .seconds(10)).lowestPriority.set { number, done in
+            return owner.value.wait(timeout: .seconds(300)).lowestPriority.set { number, done in
                 number += 1
                 done()
             }
         case .temporary:
-            return QueueSafeValue(value: 2).wait(timeout: .seconds(10)).lowestPriority.set { number, done in
+            return QueueSafeValue(value: 2).wait(timeout: .seconds(300)).lowestPriority.set { number, done in
                 number += 1
                 done()
             }

@@ -200,7 +200,7 @@ struct NothingLeaksTests {
             if !isSanitized {
                 #expect(pending <= 160 * count, "\(pending / count) bytes each")
                 // The allocator keeps some of it until it is used again.
-                try poll(seconds: 20, "the memory is given back") { try residentBytes() - before < 8 << 20 }
+                try poll("the memory is given back") { try residentBytes() - before < 8 << 20 }
             }
         }
         print("pending:", result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? "no answer")

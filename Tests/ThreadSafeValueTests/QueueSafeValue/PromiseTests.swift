@@ -213,7 +213,7 @@ struct PromiseTests {
 
     @Test("Promise 4: submitting returns while the turn is taken, and the queues are free meanwhile")
     func submittingBlocksNobody() throws {
-        let answer = try inTime(seconds: 120) {
+        let answer = try inTime {
             let value = QueueSafeValue(value: 0)
             let queues = (0..<8).map { DispatchQueue(label: "\($0)") }
             let answer = value.wait.highestPriority.set { number in
@@ -273,7 +273,7 @@ struct PromiseTests {
         }
         let task = OwnThreads.run { await value.async.lowestPriority.set { $0 += 1 } }
         try await onThreadOfItsOwn {
-            try inTime(seconds: 120) {
+            try inTime {
                 let isDone = Door()
                 value.async(performIn: DispatchQueue(label: "runs")).lowestPriority.set {
                     $0 += 1
@@ -296,7 +296,7 @@ struct PromiseTests {
         let value = QueueSafeValue(value: 0)
         let executor = QueueExecutor()
         let answer = try await onThreadOfItsOwn {
-            try inTime(seconds: 120) {
+            try inTime {
                 let blocker = Blocker(value)
                 Task(executorPreference: executor) { await value.async.highestPriority.set { $0 += 10 } }
                 try value.waitForPending(1)
@@ -420,7 +420,7 @@ struct PromiseTests {
         let value = QueueSafeValue(value: 0)
         let answers = Log<Answer>()
         try await onThreadOfItsOwn {
-            try inTime(seconds: 120) {
+            try inTime {
                 value.wait.lowestPriority.set { _ in answers.add(value.wait.highestPriority.get()) }
                 let isDone = Door()
                 value.async(performIn: .utility).lowestPriority.set { _ in
@@ -447,7 +447,7 @@ struct PromiseTests {
 
     @Test("Promise 7: of two threads that take two values in opposite orders one is told, and one goes on")
     func circleOfThreads() throws {
-        let answers = try inTime(seconds: 120) {
+        let answers = try inTime {
             let values = [QueueSafeValue(value: 0), QueueSafeValue(value: 0)]
             let answers = Log<Answer>()
             let bothHaveOne = StartGate(count: 2)
@@ -477,7 +477,7 @@ struct PromiseTests {
                 }
             }
         }
-        try await onThreadOfItsOwn { try poll(seconds: 120, "both are answered") { answers.count == 2 } }
+        try await onThreadOfItsOwn { try poll("both are answered") { answers.count == 2 } }
         #expect(answers.entries == [.failure(.circularWait), .success(1)])
     }
 
@@ -524,7 +524,7 @@ struct PromiseTests {
 
     @Test("Promise 7: a `done` that is dropped ends its command with an error, on a thread and on a queue")
     func droppedDone() throws {
-        let answers = try inTime(seconds: 120) {
+        let answers = try inTime {
             let value = QueueSafeValue(value: 0)
             let answers = Log<Answer>()
             answers.add(value.wait.lowestPriority.set { number, _ in number += 1 })
@@ -546,7 +546,7 @@ struct PromiseTests {
 
     @Test("Promise 7: a second `done()` does nothing, also while another command has the turn")
     func secondDone() throws {
-        let answers = try inTime(seconds: 120) {
+        let answers = try inTime {
             let value = QueueSafeValue(value: 0)
             let (answers, told, kept) = (Log<Answer>(), Log<Int>(), Log<CommandCompletionClosure>())
             value.wait.lowestPriority.set { _, done in

@@ -54,7 +54,7 @@ struct QueueSafeContainerTests {
     @Test("The schedules of `queueSafeValue` use the same value")
     func sameValue() {
         let synced = QueueSafeSyncedValue(value: 1)
-        synced.queueSafeValue.wait(timeout: .seconds(60)).lowestPriority.set { $0 = 2 }
+        synced.queueSafeValue.wait(timeout: .seconds(300)).lowestPriority.set { $0 = 2 }
         #expect(synced.lowestPriority.get() == .success(2))
         let asynced = QueueSafeAsyncedValue(value: 1, queue: .global())
         #expect(asynced.queueSafeValue.wait.lowestPriority.set { $0 = 2 } == .success(2))
@@ -88,7 +88,7 @@ struct QueueSafeContainerTests {
             synced -= 4
             asynced += 4
         }
-        let text = withLocked(value, synced, asynced, timeout: .seconds(60)) { value, synced, asynced in
+        let text = withLocked(value, synced, asynced, timeout: .seconds(300)) { value, synced, asynced in
             value = "\(synced) and \(asynced)"
             return value
         }

@@ -46,7 +46,7 @@ struct SeveralQueueSafeValuesTests {
         #expect(answer == .success("2"))
         withLocked(values[0], text, values[1], priority: .highest) { $1 += "\($0 + $2)" }
         #expect(text.wait.lowestPriority.get() == .success("24"))
-        withLocked(values, priority: .high, timeout: .seconds(60)) { numbers in
+        withLocked(values, priority: .high, timeout: .seconds(300)) { numbers in
             for index in numbers.indices { numbers[index] *= 10 }
         }
         #expect(values.map { $0.wait.lowestPriority.get() } == [20, 20, 30, 40].map { .success($0) })

@@ -69,7 +69,7 @@ struct SuspendingTests {
                 finished.signal()
             }
         }
-        #expect(finished.wait(timeout: .now() + 10) == .success)
+        #expect(finished.wait(timeout: .now() + 300) == .success)
     }
 
     @Test func `A parked thread goes on after resume`() {

@@ -81,7 +81,7 @@ extension Round {
 
     /// The workers have ended and the values were let go: all must come to its end.
     func finish() {
-        guard group.wait(timeout: .now() + 60) == .success else {
+        guard group.wait(timeout: .now() + 300) == .success else {
             findings.violation("\(lock.withLock { open }) commands were not answered within 60 s")
             return
         }

@@ -63,7 +63,7 @@ func playRound(_ findings: Findings, _ random: inout Random) {
             threads.leave()
         }
     }
-    guard threads.wait(timeout: .now() + 120) == .success else {
+    guard threads.wait(timeout: .now() + 300) == .success else {
         say("VIOLATION: the workers hang")
         exit(2)
     }

@@ -37,7 +37,7 @@ extension Crew {
                 history.leave()
             }
         }
-        if history.wait(timeout: .now() + 60) == .timedOut {
+        if history.wait(timeout: .now() + 300) == .timedOut {
             let open = threads.enumerated().flatMap { index, steps in
                 steps.filter { $0.record?.isOpen == true }.map { "thread \(index): \($0.step)" }
             }
