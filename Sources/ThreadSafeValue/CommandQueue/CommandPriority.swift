@@ -6,7 +6,8 @@
 ///
 /// Priority is data: a command queue only compares it. The line is as fast with five levels as with two.
 @frozen
-public enum CommandPriority: UInt8, CaseIterable, Sendable {
+public enum CommandPriority: UInt64, CaseIterable, Sendable {
+    // Not 0, which is "nothing in line" in the turn word.
     /// Behind all others.
     case lowest = 1
     /// Before the lowest only.

@@ -53,38 +53,6 @@ extension CommandQueue {
     }
 }
 
-extension CommandQueue where Value: Sendable {
-    /// Runs `body` with the turn of a lane.
-    ///
-    /// - Parameters:
-    ///   - isChange: Whether the command may change the value.
-    ///   - body: Called at once, with the value and what completes the command.
-    ///   - tell: Called on the target queue with the result, when the command is completed and the turn is free.
-    /// - Returns: How the closure left the turn.
-    @inlinable
-    func runManually(
-        isChange: Bool,
-        _ body: ManualBody<Void>,
-        completion tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
-    ) -> CommandEnding {
-        // Without a completion no copy: it would make the next change copy the value too.
-        var completion: ManualCompletion?
-        let result = hold(&completion) { value, done in
-            try body(&value, done)
-            return tell == nil ? nil : value
-        }
-        // It goes away where it is called, and not on the thread that completes the command.
-        var told = tell
-        func ending(_ failure: QueueSafeValueError?) -> CommandEnding {
-            let result = failure.map(Result.failure) ?? result
-            let effect = told == nil ? nil : Effect { told.take()?(result.map { $0! }) }
-            return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
-        }
-        guard let completion else { return ending(nil) }
-        return CommandEnding(isChange: false) { complete in completion.closureReturned { complete(ending($0)) } }
-    }
-}
-
 extension TurnQueue {
     /// Waits with the turn until a command is complete.
     ///

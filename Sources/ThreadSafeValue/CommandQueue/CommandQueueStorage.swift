@@ -20,10 +20,10 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
     }
 
     static func make(_ value: Value, limit: Int) -> CommandQueueStorage {
-        let buffer = create(minimumCapacity: 4) { _ in value }
+        let buffer = create(minimumCapacity: 5) { _ in value }
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(buffer, to: CommandQueueStorage.self)
-        for index in 0..<4 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
+        for index in 0..<5 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
         storage.word(3).store(UInt64(clamping: limit))
         return storage
     }
@@ -31,7 +31,8 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
 
 extension CommandQueueStorage {
     /// The words behind the value: 0, the `TurnWord`; 1, what keeps the `TurnQueue`, once something has waited; 2, what
-    /// keeps the `ChangeBroadcaster`, once somebody has listened; 3, how many commands of queues and of tasks may wait.
+    /// keeps the `ChangeBroadcaster`, once somebody has listened; 3, how many commands of queues and of tasks may wait; 4,
+    /// how many of queues have begun.
     private func word(_ index: Int) -> AtomicWord {
         unsafe AtomicWord(elementsPlace + index)
     }
@@ -39,7 +40,9 @@ extension CommandQueueStorage {
     /// All that does not ask for the value.
     @usableFromInline
     var turns: TurnQueue {
-        word(1).object { TurnQueue(word: word(0), owner: self, limit: Int(clamping: word(3).load())) }
+        word(1).object {
+            TurnQueue(word: word(0), startedCount: word(4), owner: self, limit: Int(clamping: word(3).load()))
+        }
     }
 
     /// The same without counting a reference: keep the storage while you use it. Threads that compete would write to

@@ -68,7 +68,7 @@ final class Lane: Waiter, @unchecked Sendable {
 
     /// Those that wait, of one priority or of all.
     func waiting(_ priority: CommandPriority?) -> [PendingCommand] {
-        (batch + commands.all()).filter { $0.state == .waiting && (priority == nil || $0.priority == priority) }
+        (batch + commands.all).filter { $0.state == .waiting && (priority == nil || $0.priority == priority) }
     }
 
     /// Ends all that wait, of one priority or of all.

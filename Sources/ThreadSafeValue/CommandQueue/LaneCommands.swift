@@ -7,7 +7,7 @@
 /// A plain struct without a lock.
 struct LaneCommands {
     // One for each priority.
-    private var lists = Array(repeating: LinkedFIFO<PendingCommand>(), count: Int(CommandPriority.highest.level) + 1)
+    private var lists = Array(repeating: LinkedFIFO<PendingCommand>(), count: Int(CommandPriority.highest.rawValue) + 1)
 
     /// How many commands were cancelled since those that are cancelled were last taken out.
     private var cancelledCount = 0
@@ -18,7 +18,7 @@ extension LaneCommands {
 
     /// Adds a command behind all others of its priority.
     mutating func append(_ command: PendingCommand) {
-        lists[Int(command.priority.level)].append(command)
+        lists[Int(command.priority.rawValue)].append(command)
     }
 
     /// The command that is next. Cancelled ones before it go.
@@ -41,38 +41,26 @@ extension LaneCommands {
         dropCancelled()
     }
 
-    /// Takes out all commands, and puts those back that are to be kept.
-    private mutating func filter(_ isKept: (PendingCommand) -> Bool) {
-        for level in lists.indices {
-            var kept = LinkedFIFO<PendingCommand>()
-            while let command = lists[level].removeFirst() {
-                if isKept(command) { kept.append(command) }
-            }
-            lists[level] = kept
-        }
-    }
-
-    /// All commands, in no order.
-    mutating func all() -> [PendingCommand] {
-        var all: [PendingCommand] = []
-        filter { command in
-            all.append(command)
-            return true
-        }
-        return all
-    }
+    /// All commands, cancelled ones too.
+    var all: [PendingCommand] { lists.flatMap(\.elements) }
 
     /// Takes out all that wait no more.
     mutating func dropCancelled() {
-        filter { $0.state == .waiting }
+        for level in lists.indices {
+            var kept = LinkedFIFO<PendingCommand>()
+            while let command = lists[level].removeFirst() {
+                if command.state == .waiting { kept.append(command) }
+            }
+            lists[level] = kept
+        }
     }
 
     /// Takes the next commands, all of one priority.
     mutating func takeBatch() -> [PendingCommand] {
         guard let priority = dropCancelledAndGetFirst()?.priority else { return [] }
         var batch: [PendingCommand] = []
-        batch.reserveCapacity(min(lists[Int(priority.level)].count, HandoffPolicy.batch))
-        while batch.count < HandoffPolicy.batch, let command = lists[Int(priority.level)].removeFirst() {
+        batch.reserveCapacity(min(lists[Int(priority.rawValue)].count, HandoffPolicy.batch))
+        while batch.count < HandoffPolicy.batch, let command = lists[Int(priority.rawValue)].removeFirst() {
             batch.append(command)
         }
         return batch
@@ -80,6 +68,6 @@ extension LaneCommands {
 
     /// Puts commands of a batch back, at their old places.
     mutating func putBack(_ batch: some BidirectionalCollection<PendingCommand>) {
-        for command in batch.reversed() { lists[Int(command.priority.level)].prepend(command) }
+        for command in batch.reversed() { lists[Int(command.priority.rawValue)].prepend(command) }
     }
 }

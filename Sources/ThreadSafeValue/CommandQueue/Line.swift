@@ -10,7 +10,7 @@ struct Line {
     private(set) var waiters = IndexedHeap<Waiter>()
 
     /// How many are lanes of queues, of each priority, and how many have to be started: tasks too.
-    private(set) var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.level) + 1)
+    private(set) var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.rawValue) + 1)
     private(set) var toStartCount = 0
 
     /// The lanes that have commands or a block, by the identity of their target queues.
@@ -105,7 +105,7 @@ extension Line {
     }
 
     private mutating func count(_ waiter: Waiter, by number: Int) {
-        if waiter.kind == .queue { laneCounts[Int(waiter.state.priority.level)] += number }
+        if waiter.kind == .queue { laneCounts[Int(waiter.state.priority.rawValue)] += number }
         if waiter.isLane { toStartCount += number }
     }
 

@@ -51,7 +51,25 @@ final class PendingCommand: Linked, @unchecked Sendable {
 
     init(_ priority: CommandPriority, _ work: @escaping Work) {
         unsafe self.work = work
-        word.store(priority.level << Self.priorityPlace)
+        word.store(priority.rawValue << Self.priorityPlace)
+    }
+}
+
+/// A command that was accepted, and its lane.
+@usableFromInline
+struct AcceptedCommand: Sendable {
+    let command: PendingCommand
+    let lane: Lane
+}
+
+/// What the closure of a command returned, or why it failed.
+@usableFromInline
+final class CommandAnswer<Answer: Sendable>: Sendable {
+    let result: Result<Answer, QueueSafeValueError>
+
+    @usableFromInline
+    init(_ result: Result<Answer, QueueSafeValueError>) {
+        self.result = result
     }
 }
 
@@ -107,7 +125,7 @@ extension PendingCommand {
 
     var state: State { State(rawValue: word.loadAcquiring() & Self.stateMask)! }
 
-    var priority: CommandPriority { CommandPriority(rawValue: UInt8(word.load() >> Self.priorityPlace))! }
+    var priority: CommandPriority { CommandPriority(rawValue: word.load() >> Self.priorityPlace)! }
 
     /// Whether a task awaits the end.
     var isAwaited: Bool { word.load() & Self.awaitedBit != 0 }

@@ -53,8 +53,7 @@ extension QueueSafeValueError: Equatable {
         switch (left, right) {
         case (.unexpected(let left), .unexpected(let right)):
             type(of: left) == type(of: right) && String(reflecting: left) == String(reflecting: right)
-        case (.unexpected, _), (_, .unexpected): false
-        // Each of the others is described in words of its own.
+        // Each case is described in words of its own.
         default: left.description == right.description
         }
     }

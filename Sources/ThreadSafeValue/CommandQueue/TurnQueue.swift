@@ -21,20 +21,14 @@ final class TurnQueue {
     // Guarded by `lock`. Not tracked, as the state of a waiter.
     @exclusivity(unchecked) private var line: Line
 
-    /// How many commands of target queues have begun. Only what has the turn writes it, so it stands on a cache line of
-    /// its own.
+    /// How many commands of target queues have begun. Only what has the turn writes it, so it stands beside the turn
+    /// word.
     let startedCount: AtomicWord
 
-    init(word: AtomicWord, owner: any AnyCommandQueue, limit: Int) {
-        self.word = word
+    init(word: AtomicWord, startedCount: AtomicWord, owner: any AnyCommandQueue, limit: Int) {
+        (self.word, self.startedCount) = (word, startedCount)
         unsafe self.owner = owner
         unsafe line = Line(limit: limit)
-        let count = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
-        startedCount = unsafe AtomicWord(count.initializeMemory(as: AtomicWord.Storage.self, to: AtomicWord.zero))
-    }
-
-    deinit {
-        unsafe UnsafeMutableRawPointer(startedCount.storage).deallocate()
     }
 }
 

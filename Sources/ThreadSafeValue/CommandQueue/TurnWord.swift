@@ -49,8 +49,8 @@ extension TurnWord {
         guard let front = line.front else { return }
         let looks = holder != 0 && holder != front.identity && (front.state.isOwed || !front.state.isSent)
         bits |=
-            front.state.priority.level | (looks ? Self.lookBit : 0)
-            | (line.laneCounts[Int(front.state.priority.level)] > 0 ? Self.laneBit : 0)
+            front.state.priority.rawValue | (looks ? Self.lookBit : 0)
+            | (line.laneCounts[Int(front.state.priority.rawValue)] > 0 ? Self.laneBit : 0)
             | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
     }
 
@@ -58,7 +58,7 @@ extension TurnWord {
     func held(by holder: UInt64) -> TurnWord { TurnWord(bits: holder | bits & ~Self.holderMask) }
 
     /// The word of a lane's block that has the turn while only its lane stands in line, without the holder.
-    static func alone(_ priority: CommandPriority) -> TurnWord { TurnWord(bits: priority.level | laneBit) }
+    static func alone(_ priority: CommandPriority) -> TurnWord { TurnWord(bits: priority.rawValue | laneBit) }
 
     var holder: UInt64 { bits & Self.holderMask }
 
@@ -88,16 +88,11 @@ extension TurnWord {
     func mayBeTaken(by priority: CommandPriority) -> Bool {
         guard isFree, !isSuspended else { return false }
         let front = bits & Self.frontMask
-        return bits & Self.laneBit == 0 ? priority.level >= front : priority.level > front
+        return bits & Self.laneBit == 0 ? priority.rawValue >= front : priority.rawValue > front
     }
 
     /// Whether a thread that is the front might take the turn.
     func mayBeTaken(byFront priority: CommandPriority) -> Bool {
-        isFree && !isSuspended && bits & Self.frontMask == priority.level
+        isFree && !isSuspended && bits & Self.frontMask == priority.rawValue
     }
-}
-
-extension CommandPriority {
-    /// The priority as a number from 1 to 5, so that 0 can mean "nothing" in the turn word.
-    var level: UInt64 { UInt64(rawValue) }
 }

@@ -22,6 +22,9 @@ struct LinkedFIFO<Element: Linked> {
 extension LinkedFIFO {
     var first: Element? { unsafe head?.takeUnretainedValue() }
 
+    /// All, from the first to the last.
+    var elements: [Element] { first.map { Array(sequence(first: $0) { unsafe $0.next?.takeUnretainedValue() }) } ?? [] }
+
     mutating func append(_ element: Element) {
         let link = unsafe Unmanaged.passRetained(element)
         if let last = unsafe last {

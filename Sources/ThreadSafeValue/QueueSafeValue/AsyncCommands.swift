@@ -228,8 +228,22 @@ extension AsyncCommands {
         submit(orFail: refuse) { turn in
             switch turn {
             case .success(let storage):
-                CommandQueue(of: storage).runManually(isChange: isChange, body, completion: completion)
-            case .failure(let error): .refused(error, refuse)
+                // Without a completion no copy: it would make the next change copy the value too.
+                var end: ManualCompletion?
+                let result = CommandQueue<Value>(of: storage).hold(&end) { value, done in
+                    try body(&value, done)
+                    return completion == nil ? nil : value
+                }
+                // It goes away where it is called, and not on the thread that completes the command.
+                var told = completion
+                func ending(_ failure: QueueSafeValueError?) -> CommandEnding {
+                    let result = failure.map(Result.failure) ?? result
+                    let effect = told == nil ? nil : Effect { told.take()?(result.map { $0! }) }
+                    return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
+                }
+                guard let end else { return ending(nil) }
+                return CommandEnding(isChange: false) { complete in end.closureReturned { complete(ending($0)) } }
+            case .failure(let error): return .refused(error, refuse)
             }
         }
     }

@@ -15,12 +15,12 @@ extension TurnQueue {
         // Times of arrival count only as far as they tell who came first.
         var arrivals: [(level: UInt64, time: UInt64, id: UInt64)] = []
         for waiter in line.waiters.elements {
-            arrivals.append((waiter.state.priority.level, waiter.state.arrival, waiter.id))
+            arrivals.append((waiter.state.priority.rawValue, waiter.state.arrival, waiter.id))
         }
         for lane in line.lanes.values {
             sum &+= lane.contents
             for command in lane.commands.queued {
-                arrivals.append((command.priority.level, command.arrival, command.id))
+                arrivals.append((command.priority.rawValue, command.arrival, command.id))
             }
         }
         arrivals.sort { ($0.level, $0.time, $0.id) < ($1.level, $1.time, $1.id) }
@@ -82,7 +82,7 @@ extension Waiter {
             state.refusal != nil,
             isInLine
         )
-        return mix(mix(state.priority.level, flags), mix(state.sentTime, state.patience))
+        return mix(mix(state.priority.rawValue, flags), mix(state.sentTime, state.patience))
     }
 }
 
