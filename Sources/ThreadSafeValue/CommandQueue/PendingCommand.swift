@@ -55,24 +55,6 @@ final class PendingCommand: Linked, @unchecked Sendable {
     }
 }
 
-/// A command that was accepted, and its lane.
-@usableFromInline
-struct AcceptedCommand: Sendable {
-    let command: PendingCommand
-    let lane: Lane
-}
-
-/// What the closure of a command returned, or why it failed.
-@usableFromInline
-final class CommandAnswer<Answer: Sendable>: Sendable {
-    let result: Result<Answer, QueueSafeValueError>
-
-    @usableFromInline
-    init(_ result: Result<Answer, QueueSafeValueError>) {
-        self.result = result
-    }
-}
-
 /// How the closure of a command has left the turn.
 @usableFromInline
 struct CommandEnding {

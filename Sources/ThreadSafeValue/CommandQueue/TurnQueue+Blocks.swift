@@ -13,7 +13,7 @@ extension TurnQueue {
         let thread = ThreadWaiter.current
         thread.blocks.append((lane, block))
         var run = BlockRun(block: block, thread: thread.identity)
-        while !isToGoOn(lane, run), takeTurn(lane, &run) {
+        while takeTurn(lane, &run) {
             runCommands(lane, &run)
             pauseForMore()
         }
@@ -87,6 +87,10 @@ extension TurnQueue {
         while true {
             let isOver = update { line -> Bool in
                 guard lane.block == run.block else { return true }
+                if run.count >= HandoffPolicy.batch, !lane.commands.isEmpty {
+                    replaceBlock(of: lane, &line)
+                    return true
+                }
                 lane.tells = run.tells
                 run.hasTurn = comes(lane, as: run.thread, &line)
                 priority = lane.state.priority
@@ -105,18 +109,6 @@ extension TurnQueue {
             if run.hasTurn || isOver { return run.hasTurn }
             while backoff.pause(), !turn.mayBeTaken(byFront: priority) {}
         }
-    }
-
-    /// Whether the block has run so much that another one does the rest: other work of the queue gets a chance.
-    private func isToGoOn(_ lane: Lane, _ run: BlockRun) -> Bool {
-        run.count >= HandoffPolicy.batch
-            && update { line in
-                guard lane.block == run.block, !lane.commands.isEmpty else { return false }
-                line.place(lane)
-                (lane.state.isSent, lane.state.isLate) = (true, false)
-                startBlock(lane, &line)
-                return true
-            }
     }
 
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.

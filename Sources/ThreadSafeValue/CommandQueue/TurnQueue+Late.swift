@@ -27,7 +27,7 @@ extension TurnQueue {
             for waiter in line.waiters.elements where waiter.state.sentTime != 0 {
                 if time >= waiter.state.sentTime + waiter.state.patience { makeLate(waiter, &line) }
             }
-            if let lane = line.front?.lane { replaceBlock(of: lane, &line) }
+            if let lane = line.front?.lane { lookForLongTell(of: lane, &line) }
             watch(&line)
         }
     }
@@ -42,7 +42,7 @@ extension TurnQueue {
 
     /// Rule 6: if the block of the front has told one and the same caller since the last look, another one does the
     /// rest. Under the lock.
-    private func replaceBlock(of lane: Lane, _ line: inout Line) {
+    private func lookForLongTell(of lane: Lane, _ line: inout Line) {
         guard let tells = lane.tells?.word.load() else { return }
         defer { lane.tellsAtLook = tells }
         guard tells & 1 == 1, tells == lane.tellsAtLook else { return }
@@ -50,8 +50,14 @@ extension TurnQueue {
         guard takeTurn(line, for: lane, as: lane.identity) else { return }
         line.effects.holder = 0
         lane.putBatchBack()
+        replaceBlock(of: lane, &line)
+    }
+
+    /// Another block does the rest of the lane's commands, so that other work of the queue gets a chance. Under the
+    /// lock.
+    func replaceBlock(of lane: Lane, _ line: inout Line) {
         line.place(lane)
-        lane.state.isSent = true
+        (lane.state.isSent, lane.state.isLate) = (true, false)
         startBlock(lane, &line)
     }
 

@@ -60,6 +60,24 @@ extension CommandHandle {
     }
 }
 
+/// A command that was accepted, and its lane.
+@usableFromInline
+struct AcceptedCommand: Sendable {
+    let command: PendingCommand
+    let lane: Lane
+}
+
+/// What the closure of a command returned, or why it failed.
+@usableFromInline
+final class CommandAnswer<Answer: Sendable>: Sendable {
+    let result: Result<Answer, QueueSafeValueError>
+
+    @usableFromInline
+    init(_ result: Result<Answer, QueueSafeValueError>) {
+        self.result = result
+    }
+}
+
 extension AcceptedCommand {
     /// Waits until the command is over.
     nonisolated(nonsending) fileprivate func end<Answer: Sendable>() async -> Result<Answer, QueueSafeValueError> {
