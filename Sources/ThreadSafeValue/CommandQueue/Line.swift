@@ -117,7 +117,7 @@ extension Line {
     ///   - isWatching: Whether it stands in line only after the next change.
     mutating func enter(_ waiter: Waiter, _ priority: CommandPriority, isWatching: Bool) {
         waiter.hasTurn = false
-        waiter.state = Waiter.State(priority: priority, arrival: nextArrival(), isLooking: true, isWaiting: true)
+        waiter.state = Waiter.State(priority: priority, arrival: nextArrival(), isSent: true, isWaiting: true)
         if isWatching { watchers.append(waiter) } else { insert(waiter) }
         // It has the turn, and gives it back in the same step, so it misses no change.
         if isWatching { effects.holder = 0 }
@@ -179,7 +179,7 @@ extension Line {
         guard waiter.state.isWaiting, !waiter.hasTurn else { return }
         waiter.state.refusal = error
         leave(waiter)
-        if waiter.state.isLooking || waiter.state.isSent { return }
+        if waiter.state.isSent { return }
         waiter.state.isSent = true
         effects.woken.append(waiter)
     }

@@ -110,7 +110,7 @@ extension TurnQueue {
     /// Whether the task is to rest until it is sent for. Under the lock.
     private func rests(_ waiter: TaskWaiter) -> Bool {
         if waiter.state.refusal != nil || waiter.hasTurn { return false }
-        (waiter.state.isSent, waiter.state.isLooking) = (false, false)
+        waiter.state.isSent = false
         return true
     }
 
@@ -118,7 +118,6 @@ extension TurnQueue {
     ///
     /// - Returns: Whether it has the turn, or does not get it. Under the lock.
     private func goesOn(_ waiter: TaskWaiter, _ line: inout Line) -> Bool {
-        waiter.state.isLooking = true
         if waiter.state.refusal != nil || take(waiter, &line) { return true }
         waiter.cameInVain()
         return false

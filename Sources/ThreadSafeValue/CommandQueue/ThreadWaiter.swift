@@ -102,7 +102,6 @@ extension TurnQueue {
             }
             if waiter.hasTurn { return }
             let isRefused = update { line in
-                waiter.state.isLooking = true
                 // It came in vain.
                 if line.front === waiter { waiter.state.isOwed = true }
                 return waiter.state.refusal != nil
@@ -129,7 +128,7 @@ extension TurnQueue {
         // An async closure may need this very thread of the pool to end.
         if waiter.task != 0, turn.isHeldByAsyncClosure { line.refuse(waiter, .circularWait) }
         if waiter.state.refusal != nil || take(waiter, &line) { return false }
-        (waiter.state.isSent, waiter.state.isLooking) = (false, false)
+        waiter.state.isSent = false
         #if DEBUG
         if waiter.task != 0, !line.hasWarnedOfSleep {
             line.hasWarnedOfSleep = true

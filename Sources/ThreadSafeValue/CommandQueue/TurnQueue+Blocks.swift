@@ -102,7 +102,7 @@ extension TurnQueue {
                 }
                 if run.hasTurn { begin(lane, &run, &line) }
                 if run.hasTurn || !lane.commands.isEmpty && !backoff.isOver { return false }
-                (lane.hasBlock, lane.tells) = (false, nil)
+                (lane.hasBlock, lane.state.isSent, lane.tells) = (false, false, nil)
                 if lane.commands.isEmpty { line.removeIfIdle(lane) } else { lane.cameInVain() }
                 return true
             }

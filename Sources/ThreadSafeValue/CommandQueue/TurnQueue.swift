@@ -108,7 +108,7 @@ extension TurnQueue {
 
     /// Sends for the front, once, while the turn is free or its own.
     private func send(for front: Waiter, _ line: inout Line, withTurn isHanded: Bool) {
-        if !front.state.isLooking, !front.state.isSent {
+        if !front.state.isSent {
             front.state.sentTime = front.isLane ? now() : 0
             if let lane = front.lane { startBlock(lane, &line) } else { line.effects.woken.append(front) }
             watch(&line)

@@ -33,14 +33,11 @@ class Waiter: @unchecked Sendable {
         /// It waits for a change, and stands in line after that.
         var isWatching = false
 
-        /// It is on its way: no release has to send for it.
+        /// It is on its way, or looks for the turn itself: no release has to send for it.
         var isSent = false
 
         /// It came in vain, or has waited for long: the next release hands it the turn.
         var isOwed = false
-
-        /// It looks for the turn itself: nothing has to wake it, and it cannot be late.
-        var isLooking = false
 
         /// Since when its block or its task is on its way, in nanoseconds of `now()`; 0 if it is not.
         var sentTime: UInt64 = 0
@@ -113,7 +110,6 @@ extension Waiter {
     /// It came, and did not get the turn.
     func cameInVain() {
         state.isOwed = true
-        state.isSent = false
         state.patience = min(max(state.patience * 2, HandoffPolicy.firstPatience), HandoffPolicy.lastPatience)
     }
 

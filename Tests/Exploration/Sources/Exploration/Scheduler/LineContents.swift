@@ -75,7 +75,6 @@ extension Waiter {
             state.isWatching,
             state.isSent,
             state.isOwed,
-            state.isLooking,
             state.isLate,
             state.isWaiting,
             state.isRegistered,

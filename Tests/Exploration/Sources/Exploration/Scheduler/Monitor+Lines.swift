@@ -79,14 +79,12 @@ extension Monitor {
             guard let turns = watched.turns else { continue }
             let turn = unsafe TurnWord(bits: watched.word.pointee.bits)
             let summary = unsafe TurnWord(holder: turn.holder, of: turns.line)
-            // A listener that begins takes a turn that is suspended, and need not look when it frees that.
-            let difference = turn.bits ^ summary.bits
-            if difference != 0, !turn.isSuspended || difference != TurnWord.lookBit {
+            if turn.bits != summary.bits {
                 world.fail("the word of value \(value) says \(turn.text), but its line \(summary.text)")
             }
             guard turn.isFree, !turn.isSuspended, let front = unsafe turns.line.front else { continue }
             if front.state.isOwed { world.fail("value \(value) is free, and its front is owed the turn") }
-            if !front.state.isSent, !front.state.isLooking {
+            if !front.state.isSent {
                 world.fail("value \(value) is free, and its front is not sent for")
             }
         }
