@@ -116,17 +116,18 @@ extension Line {
     ///   - priority: How early it gets its turn.
     ///   - isWatching: Whether it stands in line only after the next change.
     mutating func enter(_ waiter: Waiter, _ priority: CommandPriority, isWatching: Bool) {
+        let arrival = nextArrival()
         waiter.hasTurn = false
-        waiter.state = Waiter.State(priority: priority, arrival: nextArrival(), isSent: true, isWaiting: true)
-        if isWatching { watchers.append(waiter) } else { insert(waiter) }
+        waiter.state = Waiter.State(priority: priority, arrival: arrival, isWatching: isWatching, isSent: true)
+        guard isWatching else { return insert(waiter) }
+        watchers.append(waiter)
         // It has the turn, and gives it back in the same step, so it misses no change.
-        if isWatching { effects.holder = 0 }
-        waiter.state.isWatching = isWatching
+        effects.holder = 0
     }
 
     /// A thread or a task waits no more.
     mutating func leave(_ waiter: Waiter) {
-        waiter.state.isWaiting = false
+        waiter.state.isLate = false
         waiter.leaveGraph()
         if waiter.state.isWatching { watchers.remove(waiter) } else { remove(waiter) }
     }
@@ -176,7 +177,7 @@ extension Line {
 
     /// Takes out a thread or a task that has not got the turn, and wakes it. One that was handed the turn keeps it.
     mutating func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) {
-        guard waiter.state.isWaiting, !waiter.hasTurn else { return }
+        guard waiter.isWaiting, !waiter.hasTurn else { return }
         waiter.state.refusal = error
         leave(waiter)
         if waiter.state.isSent { return }

@@ -95,7 +95,7 @@ extension TurnQueue {
             if !waiter.parker.park(until: time) {
                 if deadline.isTime {
                     refuse(waiter, .timedOut)
-                } else if withLine({ _ in waiter.state.isWaiting && !waiter.hasTurn && isInCircle(waiter) }) {
+                } else if withLine({ _ in waiter.isWaiting && isInCircle(waiter) }) {
                     refuse(waiter, .circularWait)
                 }
                 waiter.parker.park()

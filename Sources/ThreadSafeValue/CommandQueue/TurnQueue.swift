@@ -158,11 +158,12 @@ extension TurnQueue {
     ///
     /// - Returns: Whether it has the turn, or was handed it before.
     func comes(_ waiter: Waiter, as holder: UInt64, _ line: inout Line) -> Bool {
+        let wasLate = waiter.state.isLate
         (waiter.state.sentTime, waiter.state.isLate) = (0, false)
         if waiter.hasTurn { return true }
         if let lane = waiter.lane {
             if !lane.isInLine { line.place(lane) }
-        } else if waiter.state.isWaiting, !waiter.state.isWatching {
+        } else if wasLate {
             line.insert(waiter)
         }
         return takeTurn(line, for: waiter, as: holder)

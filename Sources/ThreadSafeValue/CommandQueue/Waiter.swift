@@ -51,9 +51,6 @@ class Waiter: @unchecked Sendable {
         /// Why a thread or a task does not get the turn.
         var refusal: QueueSafeValueError?
 
-        /// A thread or a task waits: in line, for a change, or without a place as it is late.
-        var isWaiting = false
-
         /// It stands in the graph of waits.
         var isRegistered = false
     }
@@ -98,6 +95,9 @@ extension Waiter {
 
     /// It has to be started first: a task, or the block of a target queue.
     var isLane: Bool { kind != .thread }
+
+    /// A thread or a task waits: in line, for a change, or without a place as it is late.
+    var isWaiting: Bool { state.place != nil || state.isLate }
 
     var isInLine: Bool { state.place != nil && !state.isWatching }
 

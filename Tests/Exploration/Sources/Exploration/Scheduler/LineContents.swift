@@ -76,7 +76,6 @@ extension Waiter {
             state.isSent,
             state.isOwed,
             state.isLate,
-            state.isWaiting,
             state.isRegistered,
             state.refusal != nil,
             isInLine
