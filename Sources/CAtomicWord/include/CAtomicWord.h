@@ -32,10 +32,6 @@ static inline void catomic_word_store_relaxed(catomic_word *_Nonnull word, uint6
     atomic_store_explicit(CATOMIC_WORD(word), bits, memory_order_relaxed);
 }
 
-static inline void catomic_word_store_release(catomic_word *_Nonnull word, uint64_t bits) {
-    atomic_store_explicit(CATOMIC_WORD(word), bits, memory_order_release);
-}
-
 // All exchanges are strong: they fail only when the word differs.
 static inline bool catomic_word_exchange_acquiring(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
     return atomic_compare_exchange_strong_explicit(

@@ -117,7 +117,6 @@ extension Line {
     ///   - isWatching: Whether it stands in line only after the next change.
     mutating func enter(_ waiter: Waiter, _ priority: CommandPriority, isWatching: Bool) {
         let arrival = nextArrival()
-        waiter.hasTurn = false
         waiter.state = Waiter.State(priority: priority, arrival: arrival, isWatching: isWatching, isSent: true)
         guard isWatching else { return insert(waiter) }
         watchers.append(waiter)
@@ -173,16 +172,6 @@ extension Line {
         guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
         (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
         insert(lane)
-    }
-
-    /// Takes out a thread or a task that has not got the turn, and wakes it. One that was handed the turn keeps it.
-    mutating func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) {
-        guard waiter.isWaiting, !waiter.hasTurn else { return }
-        waiter.state.refusal = error
-        leave(waiter)
-        if waiter.state.isSent { return }
-        waiter.state.isSent = true
-        effects.woken.append(waiter)
     }
 
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.

@@ -72,7 +72,7 @@ extension TurnQueue {
     private func refuseThreadsInTasks() {
         update { line in
             for case let thread as ThreadWaiter in line.callers() where thread.task != 0 {
-                line.refuse(thread, .circularWait)
+                refuse(thread, .circularWait, &line)
             }
         }
     }
@@ -109,7 +109,7 @@ extension TurnQueue {
 
     /// Whether the task is to rest until it is sent for. Under the lock.
     private func rests(_ waiter: TaskWaiter) -> Bool {
-        if waiter.state.refusal != nil || waiter.hasTurn { return false }
+        if waiter.state.refusal != nil || wasHanded(waiter) { return false }
         waiter.state.isSent = false
         return true
     }

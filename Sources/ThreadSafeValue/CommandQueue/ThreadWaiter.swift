@@ -100,7 +100,7 @@ extension TurnQueue {
                 }
                 waiter.parker.park()
             }
-            if waiter.hasTurn { return }
+            if wasHanded(waiter) { return }
             let isRefused = update { line in
                 // It came in vain.
                 if line.front === waiter { waiter.state.isOwed = true }
@@ -115,7 +115,7 @@ extension TurnQueue {
     /// - Returns: Whether it has the turn.
     private func looks(_ waiter: ThreadWaiter) -> Bool {
         for _ in 0..<80 {
-            if waiter.hasTurn { return true }
+            if wasHanded(waiter) { return true }
             let isFree = turn.mayBeTaken(byFront: waiter.state.priority)
             if isFree, update({ take(waiter, &$0) }) { return true }
             for _ in 0..<4 { pauseSpinning() }
@@ -126,7 +126,7 @@ extension TurnQueue {
     /// Whether the thread is to sleep until it is woken. Under the lock.
     private func rests(_ waiter: ThreadWaiter, _ line: inout Line) -> Bool {
         // An async closure may need this very thread of the pool to end.
-        if waiter.task != 0, turn.isHeldByAsyncClosure { line.refuse(waiter, .circularWait) }
+        if waiter.task != 0, turn.isHeldByAsyncClosure { refuse(waiter, .circularWait, &line) }
         if waiter.state.refusal != nil || take(waiter, &line) { return false }
         waiter.state.isSent = false
         #if DEBUG
@@ -139,9 +139,20 @@ extension TurnQueue {
         return true
     }
 
-    /// Takes a thread or a task out of line, unless it was handed the turn.
+    /// Takes out a thread or a task that has not got the turn, and wakes it. One that was handed the turn keeps it. Under the
+    /// lock.
+    func refuse(_ waiter: Waiter, _ error: QueueSafeValueError, _ line: inout Line) {
+        guard waiter.isWaiting, !wasHanded(waiter) else { return }
+        waiter.state.refusal = error
+        line.leave(waiter)
+        if waiter.state.isSent { return }
+        waiter.state.isSent = true
+        line.effects.woken.append(waiter)
+    }
+
+    /// The same with the lock.
     func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) {
-        update { $0.refuse(waiter, error) }
+        update { refuse(waiter, error, &$0) }
     }
 
     /// Whether the wait of a thread or a task closes a circle. If not, it stands in the graph until it leaves the line.

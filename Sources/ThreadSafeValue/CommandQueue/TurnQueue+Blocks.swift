@@ -92,10 +92,10 @@ extension TurnQueue {
                     return true
                 }
                 lane.tells = run.tells
+                let wasHanded = wasHanded(lane)
                 run.hasTurn = comes(lane, as: run.thread, &line)
                 priority = lane.state.priority
-                if lane.hasTurn {
-                    lane.hasTurn = false
+                if wasHanded {
                     // While the value is suspended, no command begins that has not.
                     run.hasTurn = line.suspensions == 0
                     line.effects.holder = run.hasTurn ? run.thread : 0
@@ -113,7 +113,7 @@ extension TurnQueue {
 
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
     private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
-        (lane.state.patience, lane.state.isSent) = (HandoffPolicy.late, true)
+        (lane.state.patience, lane.state.isSent, lane.state.isOwed) = (HandoffPolicy.late, true, false)
         lane.batch = lane.commands.takeBatch()
         (run.batch, run.next) = (lane.batch, 0)
         run.current = run.claimNext()

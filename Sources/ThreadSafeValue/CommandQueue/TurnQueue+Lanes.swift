@@ -47,8 +47,8 @@ extension TurnQueue {
     /// - Returns: How many.
     func cancelAll(_ priority: CommandPriority?) -> Int {
         let (callerCount, commands) = update { line in
-            let callers = line.callers(priority).filter { !$0.hasTurn }
-            for waiter in callers { line.refuse(waiter, .cancelled) }
+            let callers = line.callers(priority).filter { !wasHanded($0) }
+            for waiter in callers { refuse(waiter, .cancelled, &line) }
             let commands = line.lanes.values.map { ($0, $0.endAll(priority, as: .cancelled)) }
             for (lane, ended) in commands where !ended.isEmpty {
                 line.acceptedCount -= ended.count
@@ -84,8 +84,7 @@ extension TurnQueue {
         line.place(lane)
         if lane.isInLine { return }
         // It was handed the turn for nothing.
-        if lane.hasTurn { line.effects.holder = 0 }
-        lane.hasTurn = false
+        if wasHanded(lane) { line.effects.holder = 0 }
         line.removeIfIdle(lane)
     }
 }

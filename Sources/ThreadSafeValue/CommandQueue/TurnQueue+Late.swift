@@ -34,8 +34,7 @@ extension TurnQueue {
 
     /// It has no place until it comes, and not the turn that it was handed. Under the lock.
     private func makeLate(_ waiter: Waiter, _ line: inout Line) {
-        if waiter.hasTurn { line.effects.holder = 0 }
-        waiter.hasTurn = false
+        if wasHanded(waiter) { line.effects.holder = 0 }
         (waiter.state.isOwed, waiter.state.isLate) = (false, true)
         line.remove(waiter)
     }

@@ -87,6 +87,8 @@ extension TurnQueue {
     private func publish(_ line: inout Line) {
         line.judgeFront()
         let front = line.front
+        // It may go on as soon as it is handed the turn, and be in another line.
+        let isSent = front?.state.isSent == true
         while true {
             let seen = turn
             var holder = line.effects.holder ?? seen.holder
@@ -99,26 +101,19 @@ extension TurnQueue {
             }
             let next = TurnWord(holder: holder, of: line)
             if next == seen || word.exchange(seen.bits, for: next.bits) {
-                guard isFree, let front, isHanded || !front.state.isSent else { return }
-                return send(for: front, &line, withTurn: isHanded)
+                if isFree, let front, !isSent { send(for: front, &line) }
+                return
             }
             if isHanded, let front { line.insert(front) }
         }
     }
 
-    /// Sends for the front, once, while the turn is free or its own.
-    private func send(for front: Waiter, _ line: inout Line, withTurn isHanded: Bool) {
-        if !front.state.isSent {
-            front.state.sentTime = front.isLane ? now() : 0
-            if let lane = front.lane { startBlock(lane, &line) } else { line.effects.woken.append(front) }
-            watch(&line)
-        }
+    /// Sends for the front, while the turn is free or its own. One that looks may have gone on from here.
+    private func send(for front: Waiter, _ line: inout Line) {
         front.state.isSent = true
-        if isHanded {
-            front.state.isOwed = false
-            // Last, as its thread may go on from here.
-            front.hasTurn = true
-        }
+        front.state.sentTime = front.isLane ? now() : 0
+        if let lane = front.lane { startBlock(lane, &line) } else { line.effects.woken.append(front) }
+        watch(&line)
     }
 
     /// A new block of the lane is dispatched, and keeps the value.
@@ -160,7 +155,7 @@ extension TurnQueue {
     func comes(_ waiter: Waiter, as holder: UInt64, _ line: inout Line) -> Bool {
         let wasLate = waiter.state.isLate
         (waiter.state.sentTime, waiter.state.isLate) = (0, false)
-        if waiter.hasTurn { return true }
+        if wasHanded(waiter) { return true }
         if let lane = waiter.lane {
             if !lane.isInLine { line.place(lane) }
         } else if wasLate {
@@ -175,6 +170,9 @@ extension TurnQueue {
         line.leave(waiter)
         return true
     }
+
+    /// Whether a waiter was handed the turn, with or without the lock.
+    func wasHanded(_ waiter: Waiter) -> Bool { TurnWord(bits: word.loadAcquiring()).holder == waiter.identity }
 
     /// Takes a free turn for a waiter that is the front. Under the lock.
     func takeTurn(_ line: borrowing Line, for waiter: Waiter, as holder: UInt64) -> Bool {

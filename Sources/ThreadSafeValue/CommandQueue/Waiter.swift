@@ -6,9 +6,6 @@
 ///
 /// A task and a lane have to be started first, so a task is a lane with one command.
 class Waiter: @unchecked Sendable {
-    // First, so that its address is known.
-    private var turnBits = AtomicWord.zero
-
     /// What waits.
     enum Kind {
         case thread, task, queue
@@ -100,12 +97,6 @@ extension Waiter {
     var isWaiting: Bool { state.place != nil || state.isLate }
 
     var isInLine: Bool { state.place != nil && !state.isWatching }
-
-    /// It was handed the turn. An atomic word: the lock is not needed.
-    var hasTurn: Bool {
-        get { AtomicWord(firstIn: self).loadAcquiring() != 0 }
-        set { AtomicWord(firstIn: self).storeReleasing(newValue ? 1 : 0) }
-    }
 
     /// It came, and did not get the turn.
     func cameInVain() {

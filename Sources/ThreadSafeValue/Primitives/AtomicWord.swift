@@ -57,11 +57,6 @@ extension AtomicWord {
         unsafe catomic_word_store_relaxed(storage, bits)
     }
 
-    /// Replaces the word; what this thread wrote is visible to who acquires the word after that.
-    func storeReleasing(_ bits: UInt64) {
-        unsafe catomic_word_store_release(storage, bits)
-    }
-
     /// Replaces the word if it is `expected`; then what was written before the word was released is visible.
     @inlinable @_transparent
     func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool {

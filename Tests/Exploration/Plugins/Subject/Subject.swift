@@ -26,6 +26,8 @@ struct Subject: BuildToolPlugin {
         #"s/withUnsafeCurrentTask/withVirtualTask/"#,
         // A block has the name of its lane.
         #"s/target\.async \{ \[self\]/target.async(of: self) { [self]/"#,
+        // What the calling thread waits as.
+        #"s/waiter\.state = Waiter\.State/world.current.waiter = waiter; &/"#,
         // Each look is a step: as many as a scenario asks for.
         #"s/for _ in 0\.\.<[0-9]+/for _ in 0..<world.looks/"#,
         #"s/static let spinsBeforeParking = .*/static var spinsBeforeParking: Int { world.looks - 1 }/"#,

@@ -19,8 +19,6 @@ struct AtomicWord {
     enum Role {
         /// The turn word of a value.
         case turn(Int)
-        /// Whether a waiter was handed the turn: changed only under the lock of the line.
-        case waiter
         /// It keeps an object, which is made once.
         case object
         case other
@@ -41,12 +39,6 @@ struct AtomicWord {
         unsafe storage = address.assumingMemoryBound(to: Storage.self)
     }
 
-    init(firstIn waiter: Waiter) {
-        self.init(firstIn: waiter as AnyObject)
-        unsafe storage.pointee.role = .waiter
-        world.current.uses(waiter)
-    }
-
     var address: UInt { unsafe UInt(bitPattern: storage) }
 }
 
@@ -58,8 +50,6 @@ extension AtomicWord {
     func load() -> UInt64 {
         switch unsafe storage.pointee.role {
         case .object: return unsafe storage.pointee.bits
-        // Nobody can change it meanwhile, so it makes no difference when it is read.
-        case .waiter where world.current.hasLock: return unsafe storage.pointee.bits
         default: return step("load")
         }
     }
@@ -73,8 +63,6 @@ extension AtomicWord {
         _ = step("store", bits)
         change(to: bits)
     }
-
-    func storeReleasing(_ bits: UInt64) { store(bits) }
 
     @usableFromInline
     func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool { exchange(expected, for: desired) }

@@ -19,7 +19,7 @@ extension TurnQueue {
         }
         for lane in line.lanes.values {
             sum &+= lane.contents
-            for command in lane.commands.queued {
+            for command in lane.commands.all {
                 arrivals.append((command.priority.rawValue, command.arrival, command.id))
             }
         }
@@ -34,11 +34,6 @@ extension TurnQueue {
 extension Lane {
     fileprivate var targetID: UInt64 { target.id }
 
-    /// A lane that is new gets the name that it has in every execution, whoever has made it.
-    func name(in value: Int) {
-        unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.id = mix(target.id, UInt64(value))
-    }
-
     fileprivate var contents: UInt64 {
         var sum = mix(id, mix(stateContents, UInt64(block)))
         sum = mix(sum, mix(tellsAtLook, bits(hasBlock, tells == nil) | UInt64(commands.cancelledCount) << 1))
@@ -47,27 +42,13 @@ extension Lane {
     }
 }
 
-extension LaneCommands {
-    /// Those that are not in the batch.
-    fileprivate var queued: [PendingCommand] {
-        lists.flatMap { list in
-            var commands: [PendingCommand] = []
-            var link = unsafe list.head
-            while let command = unsafe link?.takeUnretainedValue() {
-                commands.append(command)
-                unsafe link = command.next
-            }
-            return commands
-        }
-    }
-}
-
 extension PendingCommand {
     fileprivate var id: UInt64 { unsafe AtomicWord(firstIn: self).storage.pointee.id }
 }
 
 extension Waiter {
-    var id: UInt64 { unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.id }
+    /// The same in every execution, as the address of a target queue is not.
+    var id: UInt64 { lane?.targetID ?? identity }
 
     /// All but its arrival.
     var stateContents: UInt64 {

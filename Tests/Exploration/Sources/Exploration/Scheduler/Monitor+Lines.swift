@@ -26,7 +26,6 @@ extension Monitor {
         let line = unsafe turns.line
         var sum: UInt64 = 0
         for lane in line.lanes.values {
-            lane.name(in: value)
             check(lane, line)
         }
         if !line.isOver {
@@ -113,7 +112,7 @@ extension Monitor {
         if !turn.isFree || !turn.isLineEmpty { return "the word says \(turn.text)" }
         if !line.waiters.elements.isEmpty || !line.watchers.isEmpty { return "something waits" }
         if line.timerRuns { return "the timer runs" }
-        if line.lanes.values.contains(where: { $0.hasBlock || !$0.commands.isEmpty || $0.hasTurn }) {
+        if line.lanes.values.contains(where: { $0.hasBlock || !$0.commands.isEmpty }) {
             return "a lane has not ended"
         }
         if turns.pendingCount(line) != 0 { return "\(turns.pendingCount(line)) commands are counted" }

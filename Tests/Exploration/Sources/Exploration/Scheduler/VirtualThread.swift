@@ -41,10 +41,9 @@ final class VirtualThread {
     var submitted: Int?
 
     /// What it stands in line as.
-    private(set) var waiter: Waiter?
+    var waiter: Waiter?
     var locals: [ObjectIdentifier: AnyObject] = [:]
-    /// How many locks it has, and the value whose lock it took last.
-    var lockCount = 0
+    /// The value whose lock it took last.
     var lockedValue = 0
 
     private var body: (() -> Void)?
@@ -61,7 +60,7 @@ extension VirtualThread {
     /// Begins anew with `body`.
     func start(_ name: String, of queue: DispatchQueue?, _ body: @escaping () -> Void) {
         (self.name, self.queue, self.body) = (name, queue, body)
-        (task, isMain, commands, submitted, waiter, locals, lockCount) = (nil, false, [], nil, nil, [:], 0)
+        (task, isMain, commands, submitted, waiter, locals) = (nil, false, [], nil, nil, [:])
         isFinished = false
         next = .never
         forget()
@@ -79,13 +78,6 @@ extension VirtualThread {
     func isKnown(as holder: UInt64) -> Bool {
         let identity = holder & identityBits
         return identity == self.identity || identity == task?.identity
-    }
-
-    var hasLock: Bool { lockCount > 0 }
-
-    /// It looks whether it was handed a turn, or is about to wait for one.
-    func uses(_ waiter: Waiter) {
-        if self.waiter !== waiter, isKnown(as: waiter.identity) { self.waiter = waiter }
     }
 
     func newObject() -> UInt64 {
