@@ -115,9 +115,9 @@ extension TurnQueue {
     /// - Returns: Whether it has the turn.
     private func looks(_ waiter: ThreadWaiter) -> Bool {
         for _ in 0..<80 {
-            if wasHanded(waiter) { return true }
-            let isFree = turn.mayBeTaken(byFront: waiter.state.priority)
-            if isFree, update({ take(waiter, &$0) }) { return true }
+            let seen = TurnWord(bits: word.loadAcquiring())
+            if seen.holder == waiter.identity { return true }
+            if seen.mayBeTaken(byFront: waiter.state.priority), update({ take(waiter, &$0) }) { return true }
             for _ in 0..<4 { pauseSpinning() }
         }
         return false

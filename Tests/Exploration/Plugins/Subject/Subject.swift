@@ -28,6 +28,7 @@ struct Subject: BuildToolPlugin {
         #"s/target\.async \{ \[self\]/target.async(of: self) { [self]/"#,
         // What the calling thread waits as.
         #"s/waiter\.state = Waiter\.State/world.current.waiter = waiter; &/"#,
+        #"s/word\.loadAcquiring\(\)\)\.holder/word.loadHanded()).holder/"#,
         // Each look is a step: as many as a scenario asks for.
         #"s/for _ in 0\.\.<[0-9]+/for _ in 0..<world.looks/"#,
         #"s/static let spinsBeforeParking = .*/static var spinsBeforeParking: Int { world.looks - 1 }/"#,

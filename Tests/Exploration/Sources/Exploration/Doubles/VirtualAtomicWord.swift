@@ -57,6 +57,14 @@ extension AtomicWord {
     @usableFromInline
     func loadAcquiring() -> UInt64 { load() }
 
+    /// Only under the lock of the line is a waiter handed the turn, so there it makes no difference when it looks.
+    @inline(never)
+    func loadHanded() -> UInt64 {
+        if world.current.lockCount == 0 { return load() }
+        unsafe world.current.observe(storage.pointee.facts(storage.pointee.bits & identityBits))
+        return unsafe storage.pointee.bits
+    }
+
     @usableFromInline
     @inline(never)
     func store(_ bits: UInt64) {

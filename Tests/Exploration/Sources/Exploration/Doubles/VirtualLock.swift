@@ -37,6 +37,7 @@ extension PlatformLock {
         world.pass(.lock(self))
         if execution != world.execution { (execution, content) = (world.execution, 0) }
         holder = thread
+        thread.lockCount += 1
         thread.observe(content)
         if let value { world.monitor.lockTaken(of: value) }
     }
@@ -57,6 +58,7 @@ extension PlatformLock {
         world.objectChanged(id, from: content, to: new)
         content = new
         holder = nil
+        thread.lockCount -= 1
     }
 
     func around<Answer>(_ body: () -> Answer) -> Answer {

@@ -16,13 +16,13 @@ extension Scenario {
         # Rules 1 to 4: to take a turn, to wait for it, to release it, to be owed it.
         two waits: wait | wait
         three waits: wait | wait | wait
-        waits of three priorities: wait | wait medium | wait highest
+        waits of three priorities [preemptions 4]: wait | wait medium | wait highest
         waits that come again: wait; wait | wait; wait
         waits that look twice [looks 2]: wait | wait
         an equal barges, and the front is owed the turn [jumps fair, preemptions 3]: wait; wait | wait | wait
         two tasks: task | task
         a task and a wait: task | wait; wait
-        tasks of two priorities and a wait: task | task high | wait high
+        tasks of two priorities and a wait [preemptions 4]: task | task high | wait high
         an async closure and a task: closure | task highest
         a command and a wait [queues 1]: async 0 | wait
         a command and a task [queues 1]: async 0 | task

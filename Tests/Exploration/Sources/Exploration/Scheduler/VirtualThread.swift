@@ -43,7 +43,8 @@ final class VirtualThread {
     /// What it stands in line as.
     var waiter: Waiter?
     var locals: [ObjectIdentifier: AnyObject] = [:]
-    /// The value whose lock it took last.
+    /// How many locks it has, and the value whose lock it took last.
+    var lockCount = 0
     var lockedValue = 0
 
     private var body: (() -> Void)?
@@ -60,7 +61,7 @@ extension VirtualThread {
     /// Begins anew with `body`.
     func start(_ name: String, of queue: DispatchQueue?, _ body: @escaping () -> Void) {
         (self.name, self.queue, self.body) = (name, queue, body)
-        (task, isMain, commands, submitted, waiter, locals) = (nil, false, [], nil, nil, [:])
+        (task, isMain, commands, submitted, waiter, locals, lockCount) = (nil, false, [], nil, nil, [:], 0)
         isFinished = false
         next = .never
         forget()
