@@ -76,6 +76,9 @@ extension Line {
     /// How many threads and tasks are in line.
     var callerCount: Int { waiters.elements.count - laneCounts.reduce(0, +) }
 
+    /// How many of them are threads.
+    var threadCount: Int { waiters.elements.count - toStartCount }
+
     /// The threads and tasks in line.
     func callers(_ priority: CommandPriority? = nil) -> [Waiter] {
         waiters.elements.filter { $0.kind != .queue && (priority == nil || $0.state.priority == priority) }

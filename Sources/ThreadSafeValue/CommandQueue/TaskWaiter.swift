@@ -81,7 +81,7 @@ extension TurnQueue {
     nonisolated(nonsending) private func stand(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
         let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
         let failure: QueueSafeValueError? = update { line in
-            if !isWatching, line.limit != .max, pendingCount(line) >= line.limit { return .commandQueueFull }
+            if !isWatching, isFull(line) { return .commandQueueFull }
             line.enter(waiter, wait.priority, isWatching: isWatching)
             watch(&line)
             // A wait that ends is in no circle for ever.

@@ -16,7 +16,7 @@ extension TurnQueue {
     ) -> Result<AcceptedCommand, QueueSafeValueError> {
         let command = PendingCommand(priority, work)
         let lane = update { line -> Lane? in
-            guard line.limit == .max || pendingCount(line) < line.limit else { return nil }
+            if isFull(line) { return nil }
             line.acceptedCount += 1
             let lane = line.lane(for: target, of: self)
             unsafe command.arrival = line.nextArrival()
@@ -33,6 +33,11 @@ extension TurnQueue {
             return lane
         }
         return lane.map { .success(AcceptedCommand(command: command, lane: $0)) } ?? .failure(.commandQueueFull)
+    }
+
+    /// Whether no more commands of queues and of tasks may wait. Threads do not count.
+    func isFull(_ line: borrowing Line) -> Bool {
+        line.limit != .max && pendingCount(line) - line.threadCount >= line.limit
     }
 
     /// How many commands have not begun: threads and tasks in line, and those of target queues.

@@ -129,6 +129,21 @@ struct PendingCommandsTests {
         #expect(results.wrappedValue.count == 3)
     }
 
+    @Test("A thread that waits takes no place of the bound, and a task and a command of a queue take one each")
+    func whatTheBoundCounts() throws {
+        let value = QueueSafeValue(value: 0, pendingCommandLimit: 2)
+        value.suspend()
+        let thread = RunningThread { value.wait.lowestPriority.set { $0 += 1 } }
+        try value.waitForPending(1)
+        let task = Task { await value.async.lowestPriority.set { $0 += 1 } }
+        try value.waitForPending(2)
+        let states = (0..<2).map { _ in value.async(performIn: .utility).lowestPriority.set { $0 += 1 }.state }
+        #expect(states == [.waiting, .refused])
+        value.resume()
+        thread.join()
+        withExtendedLifetime(task) {}
+    }
+
     @Test("A command that a task awaits is refused by a full value, and taken once there is room")
     func awaitedOnFullValue() async {
         let value = QueueSafeValue(value: 0, pendingCommandLimit: 0)

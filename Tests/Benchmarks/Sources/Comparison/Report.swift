@@ -37,7 +37,8 @@ extension Report {
         var runs = Runs((try? String(contentsOf: folder.appendingPathComponent("runs.txt"), encoding: .utf8)) ?? "")
         runs.add(self)
         let summary = """
-            \(Machine.date), [\(runs.lines.count) runs](Tests/Benchmarks/Report/results.md), two cores; below one is faster:
+            \(Machine.date), two cores, [\(runs.lines.count) runs](Tests/Benchmarks/Report/runs.txt), \
+            [all cells](Tests/Benchmarks/Report/results.md); below one is faster:
 
             \(table(["", "ours", "peer", "ratio"], runs.rows))
 
