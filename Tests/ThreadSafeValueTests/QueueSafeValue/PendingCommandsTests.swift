@@ -130,18 +130,17 @@ struct PendingCommandsTests {
     }
 
     @Test("A thread that waits takes no place of the bound, and a task and a command of a queue take one each")
-    func whatTheBoundCounts() throws {
+    func whatTheBoundCounts() async throws {
         let value = QueueSafeValue(value: 0, pendingCommandLimit: 2)
         value.suspend()
         let thread = RunningThread { value.wait.lowestPriority.set { $0 += 1 } }
-        try value.waitForPending(1)
         let task = Task { await value.async.lowestPriority.set { $0 += 1 } }
-        try value.waitForPending(2)
+        while value.pendingCommandCount() < 2 { await Task.yield() }
         let states = (0..<2).map { _ in value.async(performIn: .utility).lowestPriority.set { $0 += 1 }.state }
         #expect(states == [.waiting, .refused])
         value.resume()
-        thread.join()
-        withExtendedLifetime(task) {}
+        _ = await task.value
+        try await onThreadOfItsOwn { thread.join() }
     }
 
     @Test("A command that a task awaits is refused by a full value, and taken once there is room")
