@@ -83,7 +83,6 @@ extension TurnQueue {
         let failure: QueueSafeValueError? = update { line in
             if !isWatching, isFull(line) { return .commandQueueFull }
             line.enter(waiter, wait.priority, isWatching: isWatching)
-            watch(&line)
             // A wait that ends is in no circle for ever.
             guard deadline == .never, !isWatching, isInCircle(waiter) else { return nil }
             line.leave(waiter)

@@ -79,7 +79,6 @@ extension TurnQueue {
         waiter.task = currentTaskIdentity()
         update { line in
             line.enter(waiter, priority, isWatching: isWatching)
-            watch(&line)
             passLanesBelow(waiter, isOnMainQueue: isOnMainQueue, &line)
         }
         sleep(waiter, until: deadline)

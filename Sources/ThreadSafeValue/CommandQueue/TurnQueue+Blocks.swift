@@ -118,7 +118,6 @@ extension TurnQueue {
         (run.batch, run.next) = (lane.batch, 0)
         run.current = run.claimNext()
         run.alone = TurnWord.alone(lane.state.priority).held(by: run.thread)
-        watch(&line)
     }
 
     /// Runs commands with the turn until there is a reason to give it back.

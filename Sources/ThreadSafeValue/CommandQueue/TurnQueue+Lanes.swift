@@ -28,7 +28,6 @@ extension TurnQueue {
                 if !lane.isInLine { lane.state.isSent = true }
                 line.place(lane)
             }
-            watch(&line)
             if !lane.hasBlock, lane.state.isSent || lane.state.isLate { startBlock(lane, &line) }
             return lane
         }

@@ -7,7 +7,8 @@ import Dispatch
 // Rule 5: what does not come in time loses its place until it comes.
 
 extension TurnQueue {
-    /// Sets the timer, if something stands in line beside a lane, or commands behind a block that runs. Under the lock.
+    /// Sets the timer, if something stands in line beside a lane, or commands behind a block that runs. Under the lock,
+    /// at each change of the line.
     ///
     /// Invariant (no turn is held for ever by what does not run): not only if a lane is the front, as one may have been
     /// handed the turn, and a more urgent waiter have come since.
@@ -28,7 +29,6 @@ extension TurnQueue {
                 if time >= waiter.state.sentTime + waiter.state.patience { makeLate(waiter, &line) }
             }
             if let lane = line.front?.lane { lookForLongTell(of: lane, &line) }
-            watch(&line)
         }
     }
 

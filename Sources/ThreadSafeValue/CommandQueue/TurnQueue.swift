@@ -80,12 +80,13 @@ extension TurnQueue {
         return answer
     }
 
-    /// Rule 3 and rule 4, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the
-    /// turn.
+    /// Rules 3 to 5, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the turn; and
+    /// the timer runs while something waits beside a lane.
     ///
     /// Invariant (true summary): without the lock, the word says what the line is.
     private func publish(_ line: inout Line) {
         line.judgeFront()
+        watch(&line)
         let front = line.front
         // It may go on as soon as it is handed the turn, and be in another line.
         let isSent = front?.state.isSent == true
@@ -113,7 +114,6 @@ extension TurnQueue {
         front.state.isSent = true
         front.state.sentTime = front.isLane ? now() : 0
         if let lane = front.lane { startBlock(lane, &line) } else { line.effects.woken.append(front) }
-        watch(&line)
     }
 
     /// A new block of the lane is dispatched, and keeps the value.
@@ -217,7 +217,6 @@ extension TurnQueue {
         update { line in
             guard line.suspensions > 0 else { return false }
             line.suspensions -= 1
-            watch(&line)
             return true
         }
     }

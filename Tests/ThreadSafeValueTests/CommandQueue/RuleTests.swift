@@ -297,6 +297,60 @@ struct RuleTests {
         #expect(sum == .success(1_000))
     }
 
+    @Test("Rule 5: what a change puts in line does not wait for a queue that stands", arguments: [false, true])
+    func standingQueueBeforeCondition(isTask: Bool) async throws {
+        let value = QueueSafeValue(value: 0)
+        let (isTested, isDone) = (Door(), Door())
+        let queue = DispatchQueue(label: "stands")
+        queue.suspend()
+        let isMet: @Sendable (Int) -> Bool = { number in
+            isTested.open()
+            return number > 0
+        }
+        let task = Task {
+            if isTask { await value.async.lowestPriority.set(when: isMet) { $0 += 1 } }
+            isDone.open()
+        }
+        try await onThreadOfItsOwn {
+            try inTime {
+                let thread = RunningThread {
+                    if isTask { return }
+                    value.wait.lowestPriority.set(when: isMet) { $0 += 1 }
+                }
+                isTested.waitUntilOpen()
+                value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                value.wait.highestPriority.set { $0 += 1 }
+                thread.join()
+                isDone.waitUntilOpen()
+                #expect(value.wait.lowestPriority.get() == .success(2))
+                queue.resume()
+            }
+        }
+        await task.value
+    }
+
+    @Test("Rule 5: a late queue that comes back does not wait for a more urgent one that stands")
+    func standingQueueBeforeLateOne() throws {
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let (late, standing) = (DispatchQueue(label: "late"), DispatchQueue(label: "stands"))
+            late.suspend()
+            standing.suspend()
+            let isDone = Door()
+            value.async(performIn: late).lowestPriority.set {
+                $0 += 1
+            } completion: { _ in
+                isDone.open()
+            }
+            // It is late now.
+            value.wait.lowestPriority.set { $0 += 1 }
+            value.async(performIn: standing).highestPriority.set { $0 += 1 }
+            late.resume()
+            isDone.waitUntilOpen()
+            standing.resume()
+        }
+    }
+
     @Test("Rule 5: the turn that was handed to a queue that stands is freed, also for who is more urgent")
     func handedTurnIsFreed() throws {
         let log = Log<String>()

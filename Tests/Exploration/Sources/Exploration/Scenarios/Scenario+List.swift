@@ -45,6 +45,10 @@ extension Scenario {
         a queue stands still and was handed the turn [queues 1]: wait doing { async 0 }; stop 0; wait highest; start 0
         two queues stand still, and one comes back [queues 1 1, preemptions 3]:
           stop 0; stop 1; async 0; async 1; wait; start 0; wait; start 1
+        a change puts a wait behind a queue that stands still [queues 1, preemptions 3]:
+          wait when 1; start 0 | stop 0; async 0; wait highest
+        a late queue comes back behind one that stands still [queues 1 1, preemptions 3]:
+          stop 0; stop 1; async 0 tells { start 1 }; wait; async 1 highest; start 0
         a late queue gets more commands [queues 1, haste 1, preemptions 3]: async 0; async 0 high; wait; async 0
         a task is late [haste 2, preemptions 3]: task | wait; wait medium | wait highest
         a queue and a task are late [queues 1, haste 2, preemptions 2]: task | async 0; wait
