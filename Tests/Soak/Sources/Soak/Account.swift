@@ -30,7 +30,7 @@ final class Book: @unchecked Sendable {
 struct Stream: Hashable, Sendable {
     let worker: Int
     let queue: Int
-    let priority: UInt8
+    let priority: UInt64
 }
 
 extension Book {
