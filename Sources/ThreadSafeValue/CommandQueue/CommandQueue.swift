@@ -103,11 +103,9 @@ extension CommandQueue {
             return .failure(.unexpected(error: error))
         }
     }
-}
 
-// Slow paths, none of which is generic but where the value itself matters.
+    // Slow paths, none of which is generic but where the value itself matters.
 
-extension CommandQueue {
     /// Calls `body` with all that does not ask for the value.
     @inlinable @inline(__always)
     func withTurns<Answer>(_ body: (TurnQueue) -> Answer) -> Answer {
@@ -130,12 +128,9 @@ extension CommandQueue {
     func giveTurnBackSlowly(afterChange isChange: Bool) {
         withTurns { $0.giveTurnBack(afterChange: isChange) }
     }
-}
 
-// Commands that wait until the value meets a condition. Each tests it with the turn. If it is not met, the command
-// gives the turn back in the same step in which it begins to wait for the next change, so it misses none.
+    // Conditions
 
-extension CommandQueue {
     /// Takes the turn when the value meets a condition, runs `body` with it and gives the turn back.
     ///
     /// - Parameters:

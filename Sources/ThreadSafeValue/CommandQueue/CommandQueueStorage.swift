@@ -13,16 +13,13 @@ import Dispatch
 final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage> {
     // The value is the header, which ends by itself.
     deinit {
-        let listeners: ChangeBroadcaster<Value>? = word(2).takeObject()
-        listeners?.finish()
-        let turns: TurnQueue? = word(1).takeObject()
-        turns?.end()
+        (word(2).takeObject() as ChangeBroadcaster<Value>?)?.finish()
+        (word(1).takeObject() as TurnQueue?)?.end()
     }
 
     static func make(_ value: Value, limit: Int) -> CommandQueueStorage {
-        let buffer = create(minimumCapacity: 5) { _ in value }
         // `create` makes an object of the class that it is called on.
-        let storage = unsafe unsafeDowncast(buffer, to: CommandQueueStorage.self)
+        let storage = unsafe unsafeDowncast(create(minimumCapacity: 5) { _ in value }, to: CommandQueueStorage.self)
         for index in 0..<5 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
         storage.word(3).store(UInt64(clamping: limit))
         return storage
@@ -72,8 +69,7 @@ extension CommandQueueStorage: AnyCommandQueue {
 
     func recordChange() -> Effect? {
         let listeners: ChangeBroadcaster<Value>? = word(2).object()
-        let delivery = listeners?.record(header)
-        return delivery.map { delivery in Effect { delivery.deliver() } }
+        return (listeners?.record(header)).map { delivery in Effect { delivery.deliver() } }
     }
 }
 

@@ -29,11 +29,8 @@ final class Lane: Waiter, @unchecked Sendable {
     /// What the block runs now: it has a copy, and begins those that wait. Changed under the lock only.
     var batch: [PendingCommand] = []
 
-    /// A block is on its way, or runs.
-    var hasBlock = false
-
     /// The number of the block that was dispatched last. Others have been replaced.
-    private(set) var block = 0
+    var block = 0
 
     /// How often the block that runs has told somebody, and how often it had when the timer looked.
     var tells: TellCount?
@@ -44,14 +41,6 @@ final class Lane: Waiter, @unchecked Sendable {
         targetIdentity = target.identity
         self.turns = turns
         super.init(.queue, identity: UInt64(UInt(bitPattern: ObjectIdentifier(target))) & identityBits)
-    }
-
-    /// A new block is about to be dispatched.
-    func startBlock() {
-        hasBlock = true
-        block += 1
-        tells = nil
-        state.sentTime = now()
     }
 
     /// The block gives back what it has not begun. With the turn, or while the block tells somebody.
@@ -74,7 +63,7 @@ final class Lane: Waiter, @unchecked Sendable {
     /// Ends all that wait, of one priority or of all.
     ///
     /// - Returns: Those which it is this call that has ended.
-    func endAll(_ priority: CommandPriority?, as state: PendingCommand.State) -> [PendingCommand] {
+    func endAll(_ priority: CommandPriority?, as state: CommandState) -> [PendingCommand] {
         let ended = waiting(priority).filter { $0.move(.waiting, to: state) }
         commands.dropCancelled()
         return ended

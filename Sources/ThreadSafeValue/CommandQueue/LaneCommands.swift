@@ -47,23 +47,16 @@ extension LaneCommands {
     /// Takes out all that wait no more.
     mutating func dropCancelled() {
         for level in lists.indices {
-            var kept = LinkedFIFO<PendingCommand>()
-            while let command = lists[level].removeFirst() {
-                if command.state == .waiting { kept.append(command) }
+            for _ in 0..<lists[level].count {
+                if let first = lists[level].removeFirst(), first.state == .waiting { lists[level].append(first) }
             }
-            lists[level] = kept
         }
     }
 
     /// Takes the next commands, all of one priority.
     mutating func takeBatch() -> [PendingCommand] {
-        guard let priority = dropCancelledAndGetFirst()?.priority else { return [] }
-        var batch: [PendingCommand] = []
-        batch.reserveCapacity(min(lists[Int(priority.rawValue)].count, HandoffPolicy.batch))
-        while batch.count < HandoffPolicy.batch, let command = lists[Int(priority.rawValue)].removeFirst() {
-            batch.append(command)
-        }
-        return batch
+        guard let level = dropCancelledAndGetFirst().map({ Int($0.priority.rawValue) }) else { return [] }
+        return (0..<min(lists[level].count, HandoffPolicy.batch)).map { _ in lists[level].removeFirst()! }
     }
 
     /// Puts commands of a batch back, at their old places.

@@ -42,8 +42,8 @@ struct Line {
     /// The timer for what is late is set.
     var timerRuns = false
 
-    /// The main thread waits: the main queue does not start.
-    var mainThreadWaits = false
+    /// The main queue, while the main thread waits: it does not start.
+    var targetOfMainThread: UInt?
 
     /// A debug build has said that a thread of a task sleeps.
     var hasWarnedOfSleep = false
@@ -155,7 +155,7 @@ extension Line {
 
     /// Lets go of a lane, and so of its target queue, if it has no command and no block.
     mutating func removeIfIdle(_ lane: Lane) {
-        if lane.hasBlock || !lane.commands.isEmpty { return }
+        if lane.state.isSent || !lane.commands.isEmpty { return }
         lanes[lane.targetIdentity] = nil
         if latestLane === lane { latestLane = nil }
     }
@@ -169,20 +169,19 @@ extension Line {
         return Array(lanes.values)
     }
 
-    /// Puts a lane in line, at the place of its first command, or takes it out if it has none.
-    mutating func place(_ lane: Lane) {
-        remove(lane)
-        guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
-        (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
-        insert(lane)
+    /// Puts a waiter in line: a lane at the place of its first command, or nowhere if it has none.
+    mutating func place(_ waiter: Waiter) {
+        if let lane = waiter.lane {
+            remove(lane)
+            guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
+            (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
+        }
+        insert(waiter)
     }
 
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.
     mutating func judgeFront() {
-        guard let front, !front.isLane else {
-            fairTime = 0
-            return
-        }
+        guard let front, !front.isLane else { return fairTime = 0 }
         if front.state.isOwed { return }
         let time = now()
         if fairTime == 0 { fairTime = time + HandoffPolicy.fair }

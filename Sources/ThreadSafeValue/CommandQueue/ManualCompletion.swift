@@ -63,8 +63,6 @@ extension ManualCompletion {
     }
 
     private func end(_ failure: QueueSafeValueError?) {
-        let finish = finish
-        self.finish = nil
-        finish?(failure)
+        finish.take()?(failure)
     }
 }

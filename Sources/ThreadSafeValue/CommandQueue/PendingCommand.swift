@@ -19,8 +19,6 @@ public enum CommandState: UInt64, Sendable {
 /// A command for a target queue.
 @safe @usableFromInline
 final class PendingCommand: Linked, @unchecked Sendable {
-    typealias State = CommandState
-
     /// Runs a command with the turn, given the storage of its value, or tells its caller why it does not run.
     @usableFromInline
     typealias Work = (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
@@ -38,7 +36,7 @@ final class PendingCommand: Linked, @unchecked Sendable {
     @exclusivity(unchecked) var next: Unmanaged<PendingCommand>?
 
     /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
-    @exclusivity(unchecked) private var work: Work?
+    @exclusivity(unchecked) var work: Work?
 
     /// What is to tell its caller. Gone once the command is over, too.
     @exclusivity(unchecked) private var tell: Effect?
@@ -105,7 +103,7 @@ extension PendingCommand {
     private static var awaitedBit: UInt64 { 1 << 3 }
     private static var priorityPlace: UInt64 { 4 }
 
-    var state: State { State(rawValue: word.loadAcquiring() & Self.stateMask)! }
+    var state: CommandState { CommandState(rawValue: word.loadAcquiring() & Self.stateMask)! }
 
     var priority: CommandPriority { CommandPriority(rawValue: word.load() >> Self.priorityPlace)! }
 
@@ -115,7 +113,7 @@ extension PendingCommand {
     /// Changes the state. Of several threads that try, one does.
     ///
     /// - Returns: Whether it was the old one.
-    func move(_ old: State, to new: State) -> Bool {
+    func move(_ old: CommandState, to new: CommandState) -> Bool {
         while true {
             let seen = word.load()
             if seen & Self.stateMask != old.rawValue { return false }
@@ -129,7 +127,7 @@ extension PendingCommand {
     func await(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
         while true {
             let seen = word.load()
-            if seen & Self.stateMask > State.running.rawValue { return false }
+            if seen & Self.stateMask > CommandState.running.rawValue { return false }
             if word.exchange(seen, for: seen | Self.awaitedBit) { break }
         }
         unsafe awaiting.append(continuation)
@@ -138,11 +136,6 @@ extension PendingCommand {
 
     /// Runs the command with the turn.
     func run(_ storage: AnyObject) -> CommandEnding { unsafe work!(.success(storage)) }
-
-    /// The closure of a manual command has returned: lets go of what it captured, which may keep `done`.
-    func letGoOfWork() {
-        unsafe work = nil
-    }
 
     /// The command has run: notes how. With the turn.
     func finish(_ ending: CommandEnding) {
@@ -154,7 +147,7 @@ extension PendingCommand {
     /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and
     /// the tasks that await the end. Each may run any code.
     func letGo(_ lane: Lane) {
-        letGoOfWork()
+        unsafe work = nil
         let told = unsafe tell.take()
         told?.perform()
         if !isAwaited { return }

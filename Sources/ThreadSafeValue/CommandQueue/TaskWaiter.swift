@@ -64,17 +64,14 @@ extension TurnQueue {
             giveTurnBack(afterChange: false)
             return isTimeOver ? .timedOut : .cancelled
         }
-        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty { refuseThreadsInTasks() }
-        return nil
-    }
-
-    /// An async closure has the turn: threads of the pool must not sleep until it ends.
-    private func refuseThreadsInTasks() {
+        if wait.holder & TurnWord.asyncBit == 0 || turn.isLineEmpty { return nil }
+        // An async closure has the turn: threads of the pool must not sleep until it ends.
         update { line in
             for case let thread as ThreadWaiter in line.callers() where thread.task != 0 {
                 refuse(thread, .circularWait, &line)
             }
         }
+        return nil
     }
 
     /// Stands in line, now or after the next change, until the task has the turn or does not get it.
@@ -108,9 +105,8 @@ extension TurnQueue {
 
     /// Whether the task is to rest until it is sent for. Under the lock.
     private func rests(_ waiter: TaskWaiter) -> Bool {
-        if waiter.state.refusal != nil || wasHanded(waiter) { return false }
-        waiter.state.isSent = false
-        return true
+        waiter.state.isSent = waiter.state.refusal != nil || wasHanded(waiter)
+        return !waiter.state.isSent
     }
 
     /// The task goes on.

@@ -50,15 +50,10 @@ extension TurnQueue {
     func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         let thread = currentThreadIdentity()
         if tryToTakeTurn(priority, as: thread, timeout == 0 ? .none : .beforeParking) { return nil }
-        let failure: QueueSafeValueError? =
-            if turn.isHeld(by: thread, or: currentTaskIdentity()) {
-                .reentrantCommand
-            } else if timeout == 0 {
-                .timedOut
-            } else {
-                stand(priority, by: Deadline(after: timeout), isWatching: false)
-            }
-        return failure?.reported(for: valueType, "wait.\(priority)Priority")
+        if turn.isHeld(by: thread, or: currentTaskIdentity()) {
+            return QueueSafeValueError.reentrantCommand.reported(for: valueType, "wait.\(priority)Priority")
+        }
+        return timeout == 0 ? .timedOut : stand(priority, by: Deadline(after: timeout), isWatching: false)
     }
 
     /// Gives the turn of the calling thread back, and takes it again after the next change.
@@ -70,7 +65,7 @@ extension TurnQueue {
             giveTurnBack(afterChange: false)
             return .timedOut
         }
-        return stand(priority, by: deadline, isWatching: true)?.reported(for: valueType, "wait.\(priority)Priority")
+        return stand(priority, by: deadline, isWatching: true)
     }
 
     /// Stands in line, now or after the next change, until the thread has the turn or does not get it.
@@ -83,8 +78,8 @@ extension TurnQueue {
         }
         sleep(waiter, until: deadline)
         waiter.leaveGraph()
-        if isOnMainQueue { withLine { $0.mainThreadWaits = false } }
-        return waiter.state.refusal
+        if isOnMainQueue { withLine { $0.targetOfMainThread = nil } }
+        return waiter.state.refusal?.reported(for: valueType, "wait.\(priority)Priority")
     }
 
     private func sleep(_ waiter: ThreadWaiter, until deadline: Deadline) {
@@ -92,20 +87,13 @@ extension TurnQueue {
             let look = waiter.state.isRegistered ? .max : now() + HandoffPolicy.circle
             let time = deadline.isTime ? deadline.time : look
             if !waiter.parker.park(until: time) {
-                if deadline.isTime {
-                    refuse(waiter, .timedOut)
-                } else if withLine({ _ in waiter.isWaiting && isInCircle(waiter) }) {
-                    refuse(waiter, .circularWait)
-                }
+                let error = deadline.isTime ? QueueSafeValueError.timedOut : .circularWait
+                update { if deadline.isTime || waiter.isWaiting && isInCircle(waiter) { refuse(waiter, error, &$0) } }
                 waiter.parker.park()
             }
             if wasHanded(waiter) { return }
-            let isRefused = update { line in
-                // It came in vain.
-                if line.front === waiter { waiter.state.isOwed = true }
-                return waiter.state.refusal != nil
-            }
-            if isRefused { return }
+            // It came in vain.
+            update { if $0.front === waiter { waiter.state.isOwed = true } }
         }
     }
 
@@ -144,9 +132,8 @@ extension TurnQueue {
         guard waiter.isWaiting, !wasHanded(waiter) else { return }
         waiter.state.refusal = error
         line.leave(waiter)
-        if waiter.state.isSent { return }
+        if !waiter.state.isSent { line.effects.woken.append(waiter) }
         waiter.state.isSent = true
-        line.effects.woken.append(waiter)
     }
 
     /// The same with the lock.

@@ -102,7 +102,7 @@ extension TurnQueue {
                 }
                 if run.hasTurn { begin(lane, &run, &line) }
                 if run.hasTurn || !lane.commands.isEmpty && !backoff.isOver { return false }
-                (lane.hasBlock, lane.state.isSent, lane.tells) = (false, false, nil)
+                (lane.state.isSent, lane.tells) = (false, nil)
                 if lane.commands.isEmpty { line.removeIfIdle(lane) } else { lane.cameInVain() }
                 return true
             }
@@ -113,7 +113,7 @@ extension TurnQueue {
 
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
     private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
-        (lane.state.patience, lane.state.isSent, lane.state.isOwed) = (HandoffPolicy.late, true, false)
+        (lane.state.patience, lane.state.isOwed) = (HandoffPolicy.late, false)
         lane.batch = lane.commands.takeBatch()
         (run.batch, run.next) = (lane.batch, 0)
         run.current = run.claimNext()
@@ -159,7 +159,7 @@ extension TurnQueue {
                 line.effects.holder = TurnWord.detached
             }
             run.hasTurn = false
-            command.letGoOfWork()
+            unsafe command.work = nil
             // It keeps the value.
             return detach { [storage] ending in
                 withExtendedLifetime(storage) { self.complete(command, of: lane, ending) }
@@ -209,7 +209,6 @@ extension TurnQueue {
             line.effects.holder = 0
             run.hasTurn = false
         }
-        if !run.hasTurn { letGo(lane, &run) }
     }
 
     /// Lets go of commands that are over, and tells callers. Each may run any code.

@@ -23,12 +23,9 @@ extension TurnQueue {
             lane.commands.append(command)
             line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
             if line.effects.changesNothing { return lane }
-            if lane.isInLine || !lane.state.isLate && !isBelowMainThread(lane, line) {
-                // If it was not in line, it is new, or its block is about to look for more.
-                if !lane.isInLine { lane.state.isSent = true }
-                line.place(lane)
-            }
-            if !lane.hasBlock, lane.state.isSent || lane.state.isLate { startBlock(lane, &line) }
+            if !lane.isInLine, !lane.state.isSent { startBlock(lane, &line) }
+            if !lane.isInLine, lane.targetIdentity == line.targetOfMainThread { lane.state.isLate = true }
+            if !lane.state.isLate { line.place(lane) }
             return lane
         }
         return lane.map { .success(AcceptedCommand(command: command, lane: $0)) } ?? .failure(.commandQueueFull)

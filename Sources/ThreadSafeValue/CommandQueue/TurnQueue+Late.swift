@@ -14,8 +14,7 @@ extension TurnQueue {
     /// handed the turn, and a more urgent waiter have come since.
     func watch(_ line: inout Line) {
         guard !line.timerRuns, line.suspensions == 0, line.toStartCount > 0 else { return }
-        let runs = line.front?.lane.map { $0.hasBlock && $0.state.sentTime == 0 } == true
-        guard runs || line.waiters.elements.count > 1 else { return }
+        guard line.waiters.elements.count > 1 || line.front?.lane?.tells != nil else { return }
         line.timerRuns = true
         LibraryTimers.call(after: HandoffPolicy.late) { self.lookForLate() }
     }
@@ -56,28 +55,20 @@ extension TurnQueue {
     /// lock.
     func replaceBlock(of lane: Lane, _ line: inout Line) {
         line.place(lane)
-        (lane.state.isSent, lane.state.isLate) = (true, false)
+        lane.state.isLate = false
         startBlock(lane, &line)
     }
 
     /// Lanes that cannot come while the calling thread waits do not stand before it. Under the lock.
     func passLanesBelow(_ thread: ThreadWaiter, isOnMainQueue: Bool, _ line: inout Line) {
         // Not those whose block was replaced.
-        for (lane, block) in thread.blocks where lane.turns === self && lane.block == block && lane.hasBlock {
+        for (lane, block) in thread.blocks where lane.turns === self && lane.block == block && lane.state.isSent {
             makeLate(lane, &line)
         }
-        line.mainThreadWaits = line.mainThreadWaits || isOnMainQueue
-        guard isOnMainQueue, let lane = line.lanes[DispatchQueue.main.identity], lane.isInLine else {
-            return
-        }
+        guard isOnMainQueue else { return }
+        line.targetOfMainThread = DispatchQueue.main.identity
+        guard let lane = line.lanes[DispatchQueue.main.identity], lane.isInLine else { return }
         makeLate(lane, &line)
-        if !lane.hasBlock { startBlock(lane, &line) }
-    }
-
-    /// Whether the main queue does not start, as the main thread waits. Under the lock.
-    func isBelowMainThread(_ lane: Lane, _ line: borrowing Line) -> Bool {
-        guard line.mainThreadWaits, lane.targetIdentity == DispatchQueue.main.identity else { return false }
-        lane.state.isLate = true
-        return true
+        if !lane.state.isSent { startBlock(lane, &line) }
     }
 }

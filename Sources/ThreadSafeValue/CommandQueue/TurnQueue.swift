@@ -112,7 +112,7 @@ extension TurnQueue {
     /// Sends for the front, while the turn is free or its own. One that looks may have gone on from here.
     private func send(for front: Waiter, _ line: inout Line) {
         front.state.isSent = true
-        front.state.sentTime = front.isLane ? now() : 0
+        front.state.sentTime = front.kind == .task ? now() : 0
         if let lane = front.lane { startBlock(lane, &line) } else { line.effects.woken.append(front) }
     }
 
@@ -121,15 +121,14 @@ extension TurnQueue {
     /// Under the lock, while the value is there: something waits and is not suspended, and what keeps the value then
     /// needs the lock to go.
     func startBlock(_ lane: Lane, _ line: inout Line) {
-        lane.startBlock()
+        lane.block += 1
+        (lane.tells, lane.state.isSent, lane.state.sentTime) = (nil, true, now())
         _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
         line.effects.woken.append(lane)
     }
-}
 
-// Taking the turn and freeing it.
+    // Taking the turn and freeing it.
 
-extension TurnQueue {
     /// Takes the turn if a newcomer may have it, and looks a few times.
     ///
     /// - Parameters:
@@ -153,15 +152,9 @@ extension TurnQueue {
     ///
     /// - Returns: Whether it has the turn, or was handed it before.
     func comes(_ waiter: Waiter, as holder: UInt64, _ line: inout Line) -> Bool {
-        let wasLate = waiter.state.isLate
+        if waiter.state.isLate { line.place(waiter) }
         (waiter.state.sentTime, waiter.state.isLate) = (0, false)
-        if wasHanded(waiter) { return true }
-        if let lane = waiter.lane {
-            if !lane.isInLine { line.place(lane) }
-        } else if wasLate {
-            line.insert(waiter)
-        }
-        return takeTurn(line, for: waiter, as: holder)
+        return wasHanded(waiter) || takeTurn(line, for: waiter, as: holder)
     }
 
     /// The same for a thread or a task, which waits no more if it has the turn.
@@ -176,9 +169,7 @@ extension TurnQueue {
 
     /// Takes a free turn for a waiter that is the front. Under the lock.
     func takeTurn(_ line: borrowing Line, for waiter: Waiter, as holder: UInt64) -> Bool {
-        while line.front === waiter {
-            let seen = turn
-            guard seen.isFree, !seen.isSuspended else { break }
+        while line.front === waiter, case let seen = turn, seen.isFree, !seen.isSuspended {
             if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
         return false

@@ -30,7 +30,7 @@ class Waiter: @unchecked Sendable {
         /// It waits for a change, and stands in line after that.
         var isWatching = false
 
-        /// It is on its way, or looks for the turn itself: no release has to send for it.
+        /// It is on its way, or looks for the turn itself, or the block of its lane runs: no release has to send for it.
         var isSent = false
 
         /// It came in vain, or has waited for long: the next release hands it the turn.

@@ -10,7 +10,7 @@ extension TurnQueue {
     var contents: UInt64 {
         let line = unsafe line
         var sum = mix(line.fairTime, UInt64(line.suspensions))
-        sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns, line.mainThreadWaits))
+        sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns, line.targetOfMainThread != nil))
         sum = mix(sum, UInt64(line.acceptedCount))
         // Times of arrival count only as far as they tell who came first.
         var arrivals: [(level: UInt64, time: UInt64, id: UInt64)] = []
@@ -36,7 +36,7 @@ extension Lane {
 
     fileprivate var contents: UInt64 {
         var sum = mix(id, mix(stateContents, UInt64(block)))
-        sum = mix(sum, mix(tellsAtLook, bits(hasBlock, tells == nil) | UInt64(commands.cancelledCount) << 1))
+        sum = mix(sum, mix(tellsAtLook, bits(state.isSent, tells == nil) | UInt64(commands.cancelledCount) << 1))
         for command in batch { sum = mix(sum, command.id) }
         return sum
     }

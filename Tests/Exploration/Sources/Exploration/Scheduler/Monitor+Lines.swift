@@ -55,7 +55,7 @@ extension Monitor {
 
     private func check(_ lane: Lane, _ line: Line) {
         if lane.isInLine, lane.state.isLate { world.fail("a lane is late and stands in line") }
-        if lane.isInLine, !lane.hasBlock, !lane.state.isOwed {
+        if lane.isInLine, !lane.state.isSent, !lane.state.isOwed {
             world.fail("a lane without a block is not owed the turn")
         }
     }
@@ -112,7 +112,7 @@ extension Monitor {
         if !turn.isFree || !turn.isLineEmpty { return "the word says \(turn.text)" }
         if !line.waiters.elements.isEmpty || !line.watchers.isEmpty { return "something waits" }
         if line.timerRuns { return "the timer runs" }
-        if line.lanes.values.contains(where: { $0.hasBlock || !$0.commands.isEmpty }) {
+        if line.lanes.values.contains(where: { $0.state.isSent || !$0.commands.isEmpty }) {
             return "a lane has not ended"
         }
         if turns.pendingCount(line) != 0 { return "\(turns.pendingCount(line)) commands are counted" }
@@ -124,7 +124,7 @@ extension Monitor {
 extension PendingCommand {
     /// Its state, without a step.
     var stateNow: CommandState {
-        unsafe State(rawValue: AtomicWord(firstIn: self as AnyObject).storage.pointee.bits & Self.stateMask)!
+        unsafe CommandState(rawValue: AtomicWord(firstIn: self as AnyObject).storage.pointee.bits & Self.stateMask)!
     }
 
     var isWaiting: Bool { stateNow == .waiting }
