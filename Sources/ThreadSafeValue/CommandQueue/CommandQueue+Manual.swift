@@ -21,9 +21,7 @@ extension CommandQueue {
         _ body: ManualBody<Void>
     ) -> Outcome<Value> {
         let thread = currentThreadIdentity()
-        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
-            return .failure(failure)
-        }
+        if let failure = takeTurn(as: thread, priority, timeout) { return .failure(failure) }
         var completion: ManualCompletion?
         var result = hold(&completion) { value, done in
             try body(&value, done)

@@ -23,9 +23,8 @@ extension CommandQueue where Value: Sendable {
             giveTurnBack(of: thread, afterChange: false)
             return .failure(.cancelled)
         }
-        let task = currentTaskIdentity()
-        let wait = TaskWait(priority, until: Deadline(after: timeout), as: task)
-        if let failure = await waitForTurn(wait) { return .failure(failure) }
+        let (task, deadline) = (currentTaskIdentity(), Deadline(after: timeout))
+        if let failure = await waitForTurn(priority, until: deadline, as: task) { return .failure(failure) }
         return runAndGiveTurnBack(of: task, isChange: isChange, body)
     }
 
@@ -36,9 +35,8 @@ extension CommandQueue where Value: Sendable {
         _ timeout: UInt64,
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Outcome<Success> {
-        let holder = currentTaskIdentity() | TurnWord.asyncBit
-        let wait = TaskWait(priority, until: Deadline(after: timeout), as: holder)
-        if let failure = await waitForTurn(wait) { return .failure(failure) }
+        let (holder, deadline) = (currentTaskIdentity() | TurnWord.asyncBit, Deadline(after: timeout))
+        if let failure = await waitForTurn(priority, until: deadline, as: holder) { return .failure(failure) }
         let result: Outcome<Success>
         do {
             result = .success(try unsafe await body(&value.pointee))
@@ -57,26 +55,32 @@ extension CommandQueue where Value: Sendable {
         when isMet: (Value) -> Bool,
         _ body: Body<Success>
     ) async -> Outcome<Success> {
-        let wait = TaskWait(priority, until: Deadline(after: timeout), as: currentTaskIdentity())
-        if let failure = await waitForTurn(wait) { return .failure(failure) }
-        while unsafe !isMet(value.pointee) {
-            if let failure = await waitForTurn(wait, afterChange: true) { return .failure(failure) }
+        let (task, deadline) = (currentTaskIdentity(), Deadline(after: timeout))
+        var failure = await waitForTurn(priority, until: deadline, as: task)
+        while failure == nil, unsafe !isMet(value.pointee) {
+            failure = await waitForTurn(priority, until: deadline, as: task, afterChange: true)
         }
-        return runAndGiveTurnBack(of: wait.holder, isChange: true, body)
+        if let failure { return .failure(failure) }
+        return runAndGiveTurnBack(of: task, isChange: true, body)
     }
 
     /// Takes the turn for the calling task, which is suspended for as long as that takes.
     ///
     /// - Parameters:
-    ///   - wait: What the task waits for.
+    ///   - priority: How early it gets its turn.
+    ///   - deadline: Until when it waits.
+    ///   - holder: The task, and whether its closure is async.
     ///   - afterChange: Whether the task has the turn, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     nonisolated(nonsending) func waitForTurn(
-        _ wait: TaskWait,
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        as holder: UInt64,
         afterChange: Bool = false
     ) async -> QueueSafeValueError? {
         defer { withExtendedLifetime(storage) {} }
+        let wait = TaskWait(priority: priority, deadline: deadline, holder: holder)
         return await storage.turns.waitForTurn(wait, isWatching: afterChange)
     }
 }

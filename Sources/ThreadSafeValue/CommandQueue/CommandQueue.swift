@@ -17,15 +17,6 @@ struct CommandQueue<Value> {
     init(of storage: AnyObject) {
         self.storage = unsafe unsafeDowncast(storage, to: CommandQueueStorage<Value>.self)
     }
-
-    /// Creates a queue around a value.
-    ///
-    /// - Parameters:
-    ///   - value: What to queue for.
-    ///   - limit: How many commands of target queues and tasks may wait in line.
-    init(_ value: Value, limit: Int) {
-        storage = .make(value, limit: limit)
-    }
 }
 
 // The value is reached only with the turn, all else by atomics or under the lock of the line. What goes in and out
@@ -50,6 +41,18 @@ extension CommandQueue {
     /// Where the value is: only with the turn.
     @inlinable
     var value: UnsafeMutablePointer<Value> { unsafe storage.headerPlace }
+
+    /// Takes the turn on the calling thread, which sleeps for as long as that takes.
+    ///
+    /// - Parameters:
+    ///   - thread: The identity of the calling thread.
+    ///   - priority: How early it gets its turn.
+    ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks.
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    @inlinable @_transparent
+    func takeTurn(as thread: UInt64, _ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        word.exchangeAcquiring(TurnWord.idle, for: thread) ? nil : takeTurnSlowly(priority, timeout)
+    }
 
     /// Gives the turn back.
     ///
@@ -79,9 +82,7 @@ extension CommandQueue {
         _ body: Body<Success>
     ) -> Outcome<Success> {
         let thread = currentThreadIdentity()
-        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
-            return .failure(failure)
-        }
+        if let failure = takeTurn(as: thread, priority, timeout) { return .failure(failure) }
         return runAndGiveTurnBack(of: thread, isChange: isChange, body)
     }
 
@@ -112,14 +113,9 @@ extension CommandQueue {
         withExtendedLifetime(storage) { unsafe storage.uncountedTurns._withUnsafeGuaranteedRef { body($0) } }
     }
 
-    /// Takes the turn on the calling thread, which sleeps for as long as that takes.
-    ///
-    /// - Parameters:
-    ///   - priority: How early it gets its turn.
-    ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks.
-    /// - Returns: `nil` with the turn, or why there is none to be had.
+    /// Takes a turn that is not simply free.
     @inlinable @inline(never)
-    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+    func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         withTurns { $0.waitForTurn(priority, timeout) }
     }
 
@@ -148,9 +144,7 @@ extension CommandQueue {
     ) -> Outcome<Success> {
         // Before the first test, which may take long.
         let (thread, deadline) = (currentThreadIdentity(), Deadline(after: timeout))
-        if !word.exchangeAcquiring(TurnWord.idle, for: thread), let failure = waitForTurn(priority, timeout) {
-            return .failure(failure)
-        }
+        if let failure = takeTurn(as: thread, priority, timeout) { return .failure(failure) }
         while unsafe !isMet(value.pointee) {
             if let failure = withTurns({ $0.waitForChange(priority, until: deadline) }) { return .failure(failure) }
         }

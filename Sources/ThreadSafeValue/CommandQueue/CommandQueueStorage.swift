@@ -17,6 +17,12 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
         (word(1).takeObject() as TurnQueue?)?.end()
     }
 
+    /// Creates the storage of a value.
+    ///
+    /// - Parameters:
+    ///   - value: What to queue for.
+    ///   - limit: How many commands of target queues and tasks may wait in line.
+    /// - Returns: The storage, with a free turn.
     static func make(_ value: Value, limit: Int) -> CommandQueueStorage {
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(create(minimumCapacity: 5) { _ in value }, to: CommandQueueStorage.self)

@@ -17,14 +17,8 @@ final class Lane: Waiter, @unchecked Sendable {
     /// The turn that its commands wait for.
     let turns: TurnQueue
 
-    // Not tracked, as the state of a waiter.
-    @exclusivity(unchecked) private var uncheckedCommands = LaneCommands()
-
-    @inline(__always)
-    var commands: LaneCommands {
-        get { unsafe uncheckedCommands }
-        _modify { yield unsafe &uncheckedCommands }
-    }
+    /// Those that wait. Not tracked, as the state of a waiter.
+    @exclusivity(unchecked) var commands = LaneCommands()
 
     /// What the block runs now: it has a copy, and begins those that wait. Changed under the lock only.
     var batch: [PendingCommand] = []
@@ -43,6 +37,9 @@ final class Lane: Waiter, @unchecked Sendable {
         super.init(.queue, identity: UInt64(UInt(bitPattern: ObjectIdentifier(target))) & identityBits)
     }
 
+    /// Whether nothing waits but what the block has taken.
+    var isEmpty: Bool { unsafe commands.isEmpty }
+
     /// The block gives back what it has not begun. With the turn, or while the block tells somebody.
     ///
     /// - Parameter next: How many commands of the batch are known to have begun.
@@ -51,13 +48,13 @@ final class Lane: Waiter, @unchecked Sendable {
     func putBatchBack(from next: Int = 0) -> Bool {
         let waiting = batch.dropFirst(next).filter { $0.state == .waiting }
         batch = []
-        commands.putBack(waiting)
+        unsafe commands.putBack(waiting)
         return !waiting.isEmpty
     }
 
     /// Those that wait, of one priority or of all.
     func waiting(_ priority: CommandPriority?) -> [PendingCommand] {
-        (batch + commands.all).filter { $0.state == .waiting && (priority == nil || $0.priority == priority) }
+        unsafe (batch + commands.all).filter { $0.state == .waiting && (priority == nil || $0.priority == priority) }
     }
 
     /// Ends all that wait, of one priority or of all.
@@ -65,7 +62,7 @@ final class Lane: Waiter, @unchecked Sendable {
     /// - Returns: Those which it is this call that has ended.
     func endAll(_ priority: CommandPriority?, as state: CommandState) -> [PendingCommand] {
         let ended = waiting(priority).filter { $0.move(.waiting, to: state) }
-        commands.dropCancelled()
+        unsafe commands.dropCancelled()
         return ended
     }
 

@@ -62,9 +62,6 @@ struct Line {
         /// What has the turn from now on, if that changes; 0 frees it.
         var holder: UInt64?
 
-        /// The turn word says already what it has to.
-        var changesNothing = false
-
         /// What is to be woken without the lock.
         var woken: [Waiter] = []
     }
@@ -109,7 +106,7 @@ extension Line {
 
     private mutating func count(_ waiter: Waiter, by number: Int) {
         if waiter.kind == .queue { laneCounts[Int(waiter.state.priority.rawValue)] += number }
-        if waiter.isLane { toStartCount += number }
+        if waiter.kind != .thread { toStartCount += number }
     }
 
     /// A thread or a task begins to wait, and looks for the turn.
@@ -155,7 +152,7 @@ extension Line {
 
     /// Lets go of a lane, and so of its target queue, if it has no command and no block.
     mutating func removeIfIdle(_ lane: Lane) {
-        if lane.state.isSent || !lane.commands.isEmpty { return }
+        if lane.state.isSent || !lane.isEmpty { return }
         lanes[lane.targetIdentity] = nil
         if latestLane === lane { latestLane = nil }
     }
@@ -173,7 +170,7 @@ extension Line {
     mutating func place(_ waiter: Waiter) {
         if let lane = waiter.lane {
             remove(lane)
-            guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
+            guard let first = unsafe lane.commands.dropCancelledAndGetFirst() else { return }
             (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
         }
         insert(waiter)
@@ -181,12 +178,10 @@ extension Line {
 
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.
     mutating func judgeFront() {
-        guard let front, !front.isLane else { return fairTime = 0 }
+        guard let front, front.kind == .thread else { return fairTime = 0 }
         if front.state.isOwed { return }
         let time = now()
-        if fairTime == 0 { fairTime = time + HandoffPolicy.fair }
-        guard time >= fairTime else { return }
-        front.state.isOwed = true
-        fairTime = time + HandoffPolicy.fair
+        front.state.isOwed = fairTime != 0 && time >= fairTime
+        if fairTime == 0 || front.state.isOwed { fairTime = time + HandoffPolicy.fair }
     }
 }

@@ -26,7 +26,7 @@ final class ManualCompletion: @unchecked Sendable {
 
     deinit {
         // No other thread has a reference, so none changes the state.
-        if word.loadAcquiring() == State.returned { end(.completionDropped) }
+        if word.loadAcquiring() == State.returned { finish.take()?(.completionDropped) }
     }
 }
 
@@ -49,7 +49,7 @@ extension ManualCompletion {
     @usableFromInline
     func complete() {
         if word.exchange(State.running, for: State.complete) { return }
-        if word.exchange(State.returned, for: State.complete) { end(nil) }
+        if word.exchange(State.returned, for: State.complete) { finish.take()?(nil) }
     }
 
     /// The command's closure has returned: `finish` is called once, now or when the command is complete.
@@ -59,10 +59,6 @@ extension ManualCompletion {
         if word.exchange(State.running, for: State.returned) { return }
         // What was done before the command was completed is visible: an exchange that fails orders nothing.
         _ = word.loadAcquiring()
-        end(nil)
-    }
-
-    private func end(_ failure: QueueSafeValueError?) {
-        finish.take()?(failure)
+        self.finish.take()?(nil)
     }
 }

@@ -148,8 +148,7 @@ extension PendingCommand {
     /// the tasks that await the end. Each may run any code.
     func letGo(_ lane: Lane) {
         unsafe work = nil
-        let told = unsafe tell.take()
-        told?.perform()
+        unsafe tell.take()?.perform()
         if !isAwaited { return }
         let awaiting = unsafe lane.turns.withLine { _ in unsafe self.awaiting.drain() }
         unsafe awaiting.forEach { unsafe $0.resume() }

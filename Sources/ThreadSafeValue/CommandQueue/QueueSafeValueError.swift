@@ -50,12 +50,11 @@ extension QueueSafeValueError: Equatable {
     /// Two errors are equal if their cases are; two `unexpected` ones if their errors have one type and one debug
     /// description.
     public static func == (left: Self, right: Self) -> Bool {
-        switch (left, right) {
-        case (.unexpected(let left), .unexpected(let right)):
-            type(of: left) == type(of: right) && String(reflecting: left) == String(reflecting: right)
-        // Each case is described in words of its own.
-        default: left.description == right.description
+        if case (.unexpected(let left), .unexpected(let right)) = (left, right) {
+            return type(of: left) == type(of: right) && String(reflecting: left) == String(reflecting: right)
         }
+        // Each case is described in words of its own.
+        return left.description == right.description
     }
 }
 

@@ -16,7 +16,6 @@ final class TaskWaiter: Waiter, @unchecked Sendable {
 }
 
 /// What a task waits for.
-@usableFromInline
 struct TaskWait {
     let priority: CommandPriority
 
@@ -24,13 +23,7 @@ struct TaskWait {
     let deadline: Deadline
 
     /// The task, and whether its closure is async.
-    @usableFromInline
     let holder: UInt64
-
-    @usableFromInline
-    init(_ priority: CommandPriority, until deadline: Deadline, as holder: UInt64) {
-        (self.priority, self.deadline, self.holder) = (priority, deadline, holder)
-    }
 }
 
 extension TurnQueue {
@@ -113,7 +106,7 @@ extension TurnQueue {
     ///
     /// - Returns: Whether it has the turn, or does not get it. Under the lock.
     private func goesOn(_ waiter: TaskWaiter, _ line: inout Line) -> Bool {
-        if waiter.state.refusal != nil || take(waiter, &line) { return true }
+        if waiter.state.refusal != nil || comes(waiter, &line) { return true }
         waiter.cameInVain()
         return false
     }

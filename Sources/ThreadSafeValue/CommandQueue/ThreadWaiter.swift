@@ -16,10 +16,6 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
     /// The lanes whose blocks are on the stack of the thread, which alone uses this, and the numbers of the blocks.
     var blocks: [(lane: Lane, block: Int)] = []
 
-    private init() {
-        super.init(.thread, identity: currentThreadIdentity())
-    }
-
     override func wake() {
         parker.wake()
     }
@@ -31,9 +27,7 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
     /// That of the calling thread.
     static var current: ThreadWaiter {
         if let known = waiters.object { return known }
-        // All that a wait needs is made now.
-        _ = WaitGraph.shared
-        let waiter = ThreadWaiter()
+        let waiter = ThreadWaiter(.thread, identity: currentThreadIdentity())
         waiters.object = waiter
         return waiter
     }
@@ -104,7 +98,7 @@ extension TurnQueue {
         for _ in 0..<80 {
             let seen = TurnWord(bits: word.loadAcquiring())
             if seen.holder == waiter.identity { return true }
-            if seen.mayBeTaken(byFront: waiter.state.priority), update({ take(waiter, &$0) }) { return true }
+            if seen.mayBeTaken(byFront: waiter.state.priority), update({ comes(waiter, &$0) }) { return true }
             for _ in 0..<4 { pauseSpinning() }
         }
         return false
@@ -114,7 +108,7 @@ extension TurnQueue {
     private func rests(_ waiter: ThreadWaiter, _ line: inout Line) -> Bool {
         // An async closure may need this very thread of the pool to end.
         if waiter.task != 0, turn.isHeldByAsyncClosure { refuse(waiter, .circularWait, &line) }
-        if waiter.state.refusal != nil || take(waiter, &line) { return false }
+        if waiter.state.refusal != nil || comes(waiter, &line) { return false }
         waiter.state.isSent = false
         #if DEBUG
         if waiter.task != 0, !line.hasWarnedOfSleep {

@@ -19,7 +19,7 @@ extension TurnQueue {
         }
         thread.blocks.removeLast()
         // It was retained for this block.
-        unsafe Unmanaged<AnyObject>.passUnretained(storage).release()
+        unsafe Unmanaged<AnyObject>.passUnretained(owner).release()
     }
 
     /// A manual command is complete, on whatever thread.
@@ -31,54 +31,7 @@ extension TurnQueue {
         ending.failure?.reported(for: valueType, "a command with `done`")
         if ending.tell == nil { command.letGo(lane) }
     }
-}
 
-/// One run of a lane's block.
-private struct BlockRun {
-    let block: Int
-    let thread: UInt64
-
-    let tells = TellCount()
-
-    var hasTurn = false
-
-    /// The commands that it may begin, and which of them is next.
-    var batch: [PendingCommand] = []
-    var next = 0
-
-    /// The command that begins now: it has left the state `waiting`.
-    var current: PendingCommand?
-
-    /// How many commands have begun.
-    var count = 0
-
-    /// Whether commands that wait for a change are to stand in line.
-    var hasChanged = false
-
-    /// Commands that are over, to let go of without the turn.
-    var over = LinkedFIFO<PendingCommand>()
-
-    /// What tells listeners without the turn.
-    var deliveries: [Effect] = []
-
-    /// Whether the turn is to be freed before the next command, as somebody is to be told.
-    var isToTell = false
-
-    /// The turn word while nothing but the lane stands in line, with the priority of its batch.
-    var alone = TurnWord(bits: 0)
-
-    /// The block is about to begin the next command of its batch that waits. With the turn.
-    mutating func claimNext() -> PendingCommand? {
-        while next < batch.count {
-            let command = batch[next]
-            next += 1
-            if command.move(.waiting, to: .running) { return command }
-        }
-        return nil
-    }
-}
-
-extension TurnQueue {
     /// Takes the turn: the block was handed it, or looks for it for a moment. Otherwise the lane is handed it later.
     ///
     /// - Returns: Whether the block has the turn. If not, it is over.
@@ -87,13 +40,13 @@ extension TurnQueue {
         while true {
             let isOver = update { line -> Bool in
                 guard lane.block == run.block else { return true }
-                if run.count >= HandoffPolicy.batch, !lane.commands.isEmpty {
+                if run.count >= HandoffPolicy.batch, !lane.isEmpty {
                     replaceBlock(of: lane, &line)
                     return true
                 }
                 lane.tells = run.tells
                 let wasHanded = wasHanded(lane)
-                run.hasTurn = comes(lane, as: run.thread, &line)
+                run.hasTurn = comes(lane, &line, as: run.thread)
                 priority = lane.state.priority
                 if wasHanded {
                     // While the value is suspended, no command begins that has not.
@@ -101,9 +54,9 @@ extension TurnQueue {
                     line.effects.holder = run.hasTurn ? run.thread : 0
                 }
                 if run.hasTurn { begin(lane, &run, &line) }
-                if run.hasTurn || !lane.commands.isEmpty && !backoff.isOver { return false }
+                if run.hasTurn || !lane.isEmpty && !backoff.isOver { return false }
                 (lane.state.isSent, lane.tells) = (false, nil)
-                if lane.commands.isEmpty { line.removeIfIdle(lane) } else { lane.cameInVain() }
+                if lane.isEmpty { line.removeIfIdle(lane) } else { lane.cameInVain() }
                 return true
             }
             if run.hasTurn || isOver { return run.hasTurn }
@@ -114,7 +67,7 @@ extension TurnQueue {
     /// Takes the next commands of the lane, and claims the first. Under the lock, with the turn.
     private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
         (lane.state.patience, lane.state.isOwed) = (HandoffPolicy.late, false)
-        lane.batch = lane.commands.takeBatch()
+        lane.batch = unsafe lane.commands.takeBatch()
         (run.batch, run.next) = (lane.batch, 0)
         run.current = run.claimNext()
         run.alone = TurnWord.alone(lane.state.priority).held(by: run.thread)
@@ -123,15 +76,15 @@ extension TurnQueue {
     /// Runs commands with the turn until there is a reason to give it back.
     private func runCommands(_ lane: Lane, _ run: inout BlockRun) {
         while run.hasTurn {
-            guard let command = run.current.take() ?? claimAlone(&run) else {
-                giveBackOrGoOn(lane, &run)
-                continue
+            if let command = run.current.take() ?? claimAlone(&run) {
+                self.run(command, of: lane, &run)
+                if !run.hasTurn || !run.isToTell { continue }
+                // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
+                // free.
+                let hasMore = run.next < run.batch.count && run.count < HandoffPolicy.batch
+                if hasMore, tellAlone(lane, &run) { continue }
             }
-            self.run(command, of: lane, &run)
-            guard run.hasTurn, run.isToTell else { continue }
-            // Without more commands the lane leaves the line first, so that a caller that is told finds the turn free.
-            let hasMore = run.next < run.batch.count && run.count < HandoffPolicy.batch
-            if !hasMore || !tellAlone(lane, &run) { giveBackOrGoOn(lane, &run) }
+            giveBackOrGoOn(lane, &run)
         }
         letGo(lane, &run)
     }
@@ -161,8 +114,8 @@ extension TurnQueue {
             run.hasTurn = false
             unsafe command.work = nil
             // It keeps the value.
-            return detach { [storage] ending in
-                withExtendedLifetime(storage) { self.complete(command, of: lane, ending) }
+            return unsafe detach { [owner] ending in
+                withExtendedLifetime(owner) { self.complete(command, of: lane, ending) }
             }
         }
         if ending.isChange, turn.isObserved {
@@ -232,5 +185,50 @@ extension TurnQueue {
         let seen = turn
         guard !seen.isLineEmpty, !seen.isCrowd else { return }
         for _ in 0..<150 { pauseSpinning() }
+    }
+}
+
+/// One run of a lane's block.
+private struct BlockRun {
+    let block: Int
+    let thread: UInt64
+
+    let tells = TellCount()
+
+    var hasTurn = false
+
+    /// The commands that it may begin, and which of them is next.
+    var batch: [PendingCommand] = []
+    var next = 0
+
+    /// The command that begins now: it has left the state `waiting`.
+    var current: PendingCommand?
+
+    /// How many commands have begun.
+    var count = 0
+
+    /// Whether commands that wait for a change are to stand in line.
+    var hasChanged = false
+
+    /// Commands that are over, to let go of without the turn.
+    var over = LinkedFIFO<PendingCommand>()
+
+    /// What tells listeners without the turn.
+    var deliveries: [Effect] = []
+
+    /// Whether the turn is to be freed before the next command, as somebody is to be told.
+    var isToTell = false
+
+    /// The turn word while nothing but the lane stands in line, with the priority of its batch.
+    var alone = TurnWord(bits: 0)
+
+    /// The block is about to begin the next command of its batch that waits. With the turn.
+    mutating func claimNext() -> PendingCommand? {
+        while next < batch.count {
+            let command = batch[next]
+            next += 1
+            if command.move(.waiting, to: .running) { return command }
+        }
+        return nil
     }
 }

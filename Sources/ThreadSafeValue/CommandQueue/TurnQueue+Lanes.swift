@@ -20,9 +20,8 @@ extension TurnQueue {
             line.acceptedCount += 1
             let lane = line.lane(for: target, of: self)
             unsafe command.arrival = line.nextArrival()
-            lane.commands.append(command)
-            line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
-            if line.effects.changesNothing { return lane }
+            unsafe lane.commands.append(command)
+            if lane.isInLine, priority <= lane.state.priority { return lane }
             if !lane.isInLine, !lane.state.isSent { startBlock(lane, &line) }
             if !lane.isInLine, lane.targetIdentity == line.targetOfMainThread { lane.state.isLate = true }
             if !lane.state.isLate { line.place(lane) }
@@ -70,7 +69,7 @@ extension TurnQueue {
         guard command.move(.waiting, to: .cancelled) else { return false }
         update { line in
             line.acceptedCount -= 1
-            lane.commands.noteCancelled()
+            unsafe lane.commands.noteCancelled()
             placeAfterCancelling(lane, &line)
         }
         lane.tellCancelled([command])

@@ -24,9 +24,8 @@ extension TurnQueue {
             line.timerRuns = false
             if line.isOver || line.suspensions > 0 { return }
             let time = now()
-            for waiter in line.waiters.elements where waiter.state.sentTime != 0 {
-                if time >= waiter.state.sentTime + waiter.state.patience { makeLate(waiter, &line) }
-            }
+            let sent = line.waiters.elements.filter { $0.state.sentTime != 0 }
+            for waiter in sent where time >= waiter.state.sentTime + waiter.state.patience { makeLate(waiter, &line) }
             if let lane = line.front?.lane { lookForLongTell(of: lane, &line) }
         }
     }
@@ -43,9 +42,8 @@ extension TurnQueue {
     private func lookForLongTell(of lane: Lane, _ line: inout Line) {
         guard let tells = lane.tells?.word.load() else { return }
         defer { lane.tellsAtLook = tells }
-        guard tells & 1 == 1, tells == lane.tellsAtLook else { return }
         // With the turn, as the block takes that without the lock.
-        guard takeTurn(line, for: lane, as: lane.identity) else { return }
+        guard tells & 1 == 1, tells == lane.tellsAtLook, takeTurn(line, for: lane, as: lane.identity) else { return }
         line.effects.holder = 0
         lane.putBatchBack()
         replaceBlock(of: lane, &line)

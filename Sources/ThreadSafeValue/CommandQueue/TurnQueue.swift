@@ -50,9 +50,6 @@ extension TurnQueue {
 
     var valueType: any Any.Type { unsafe owner.valueType }
 
-    /// The storage of the value, for what keeps it.
-    var storage: AnyObject { unsafe owner }
-
     /// The turn in the graph of all waits.
     var resource: WaitGraph.Resource { WaitGraph.Resource(isTurn: true, word: word, user: valueType) }
 
@@ -72,7 +69,7 @@ extension TurnQueue {
     func update<Answer>(_ change: (inout Line) -> Answer) -> Answer {
         let (answer, effects) = withLine { line in
             let answer = change(&line)
-            if !line.isOver, !line.effects.changesNothing { publish(&line) }
+            if !line.isOver { publish(&line) }
             defer { line.effects = Line.Effects() }
             return (answer, line.effects)
         }
@@ -97,8 +94,8 @@ extension TurnQueue {
             let isHanded = isFree && front?.state.isOwed == true
             if isHanded, let front {
                 holder = front.identity
-                // A lane stays in line: it can be late.
-                if !front.isLane { line.remove(front) }
+                // A task and a lane stay in line: they can be late.
+                if front.kind == .thread { line.remove(front) }
             }
             let next = TurnWord(holder: holder, of: line)
             if next == seen || word.exchange(seen.bits, for: next.bits) {
@@ -148,20 +145,16 @@ extension TurnQueue {
         }
     }
 
-    /// What was sent for comes: it is at its place again, and takes the turn if it is the front. Under the lock.
+    /// What was sent for comes: it is at its place again, and takes the turn if it is the front. With the turn, a thread
+    /// or a task waits no more. Under the lock.
     ///
     /// - Returns: Whether it has the turn, or was handed it before.
-    func comes(_ waiter: Waiter, as holder: UInt64, _ line: inout Line) -> Bool {
+    func comes(_ waiter: Waiter, _ line: inout Line, as holder: UInt64? = nil) -> Bool {
         if waiter.state.isLate { line.place(waiter) }
         (waiter.state.sentTime, waiter.state.isLate) = (0, false)
-        return wasHanded(waiter) || takeTurn(line, for: waiter, as: holder)
-    }
-
-    /// The same for a thread or a task, which waits no more if it has the turn.
-    func take(_ waiter: Waiter, _ line: inout Line) -> Bool {
-        guard comes(waiter, as: waiter.identity, &line) else { return false }
-        line.leave(waiter)
-        return true
+        let hasTurn = wasHanded(waiter) || takeTurn(line, for: waiter, as: holder ?? waiter.identity)
+        if hasTurn, waiter.kind != .queue { line.leave(waiter) }
+        return hasTurn
     }
 
     /// Whether a waiter was handed the turn, with or without the lock.

@@ -90,9 +90,6 @@ extension Waiter {
     /// The commands of a target queue.
     var lane: Lane? { kind == .queue ? unsafe unsafeDowncast(self, to: Lane.self) : nil }
 
-    /// It has to be started first: a task, or the block of a target queue.
-    var isLane: Bool { kind != .thread }
-
     /// A thread or a task waits: in line, for a change, or without a place as it is late.
     var isWaiting: Bool { state.place != nil || state.isLate }
 

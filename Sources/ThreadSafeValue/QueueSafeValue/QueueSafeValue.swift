@@ -28,7 +28,7 @@ public struct QueueSafeValue<Value> {
     ///     its task or its completion gets ``QueueSafeValueError/commandQueueFull``. With 0 no command of a queue is
     ///     accepted, as each waits for its queue.
     public init(value: Value, pendingCommandLimit: Int = .max) {
-        self.init(CommandQueue(value, limit: pendingCommandLimit))
+        self.init(CommandQueue(of: CommandQueueStorage.make(value, limit: pendingCommandLimit)))
     }
 
     init(_ queue: CommandQueue<Value>) {

@@ -19,7 +19,7 @@ extension TurnQueue {
         }
         for lane in line.lanes.values {
             sum &+= lane.contents
-            for command in lane.commands.all {
+            for command in unsafe lane.commands.all {
                 arrivals.append((command.priority.rawValue, command.arrival, command.id))
             }
         }

@@ -112,7 +112,7 @@ extension Monitor {
         if !turn.isFree || !turn.isLineEmpty { return "the word says \(turn.text)" }
         if !line.waiters.elements.isEmpty || !line.watchers.isEmpty { return "something waits" }
         if line.timerRuns { return "the timer runs" }
-        if line.lanes.values.contains(where: { $0.state.isSent || !$0.commands.isEmpty }) {
+        if line.lanes.values.contains(where: { $0.state.isSent || !$0.isEmpty }) {
             return "a lane has not ended"
         }
         if turns.pendingCount(line) != 0 { return "\(turns.pendingCount(line)) commands are counted" }
