@@ -68,8 +68,7 @@ final class Lane: Waiter, @unchecked Sendable {
 
     /// Dispatches the block, for which the value was retained.
     override func wake() {
-        let block = block
-        target.async { [self] in turns.run(self, block: block) }
+        target.async { [self, block] in turns.run(self, block: block) }
     }
 }
 

@@ -62,6 +62,9 @@ struct Line {
         /// What has the turn from now on, if that changes; 0 frees it.
         var holder: UInt64?
 
+        /// The turn word says already what it has to.
+        var changesNothing = false
+
         /// What is to be woken without the lock.
         var woken: [Waiter] = []
     }

@@ -21,10 +21,10 @@ extension TurnQueue {
             let lane = line.lane(for: target, of: self)
             unsafe command.arrival = line.nextArrival()
             unsafe lane.commands.append(command)
-            if lane.isInLine, priority <= lane.state.priority { return lane }
+            line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
             if !lane.isInLine, !lane.state.isSent { startBlock(lane, &line) }
             if !lane.isInLine, lane.targetIdentity == line.targetOfMainThread { lane.state.isLate = true }
-            if !lane.state.isLate { line.place(lane) }
+            if !lane.state.isLate, !line.effects.changesNothing { line.place(lane) }
             return lane
         }
         return lane.map { .success(AcceptedCommand(command: command, lane: $0)) } ?? .failure(.commandQueueFull)

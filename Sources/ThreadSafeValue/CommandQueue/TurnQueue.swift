@@ -69,7 +69,7 @@ extension TurnQueue {
     func update<Answer>(_ change: (inout Line) -> Answer) -> Answer {
         let (answer, effects) = withLine { line in
             let answer = change(&line)
-            if !line.isOver { publish(&line) }
+            if !line.isOver, !line.effects.changesNothing { publish(&line) }
             defer { line.effects = Line.Effects() }
             return (answer, line.effects)
         }
