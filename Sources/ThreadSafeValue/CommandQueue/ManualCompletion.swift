@@ -56,9 +56,7 @@ extension ManualCompletion {
     @usableFromInline
     func closureReturned(_ finish: @escaping (QueueSafeValueError?) -> Void) {
         self.finish = finish
-        if word.exchange(State.running, for: State.returned) { return }
-        // What was done before the command was completed is visible: an exchange that fails orders nothing.
-        _ = word.loadAcquiring()
-        self.finish.take()?(nil)
+        // The second look makes visible what was done before: an exchange that fails orders nothing.
+        if !word.exchange(State.running, for: State.returned), isComplete { self.finish.take()?(nil) }
     }
 }

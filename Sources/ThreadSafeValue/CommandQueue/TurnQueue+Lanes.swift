@@ -22,9 +22,10 @@ extension TurnQueue {
             unsafe command.arrival = line.nextArrival()
             unsafe lane.commands.append(command)
             line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
+            if line.effects.changesNothing { return lane }
             if !lane.isInLine, !lane.state.isSent { startBlock(lane, &line) }
             if !lane.isInLine, lane.targetIdentity == line.targetOfMainThread { lane.state.isLate = true }
-            if !lane.state.isLate, !line.effects.changesNothing { line.place(lane) }
+            if !lane.state.isLate { line.place(lane) }
             return lane
         }
         return lane.map { .success(AcceptedCommand(command: command, lane: $0)) } ?? .failure(.commandQueueFull)
