@@ -33,7 +33,7 @@ struct Runs {
         ("`await value.async` `set`, 8 tasks", "an actor", Cell(.awaits, .eightTasks, Goal.awaited, ["actor"])),
     ]
 
-    /// Adds a run of everything, and keeps the last three.
+    /// Adds a run of everything, and keeps the last three: of other days or machines, as far as there are any.
     mutating func add(_ report: Report) {
         let numbers = Self.cells.map { _, _, cell in
             let cells = report.cells(of: cell)!
@@ -41,8 +41,10 @@ struct Runs {
             return "\(cells.times(of: cell.ours, cell.measure).median.short) "
                 + "\(cells.bestTimes(of: cell.peers, cell.measure).median.short) \(ratio.ratio)"
         }
-        let run = [Machine.date, Machine.processor, Machine.kernel] + numbers
-        lines = (lines + [run.joined(separator: " | ")]).suffix(3)
+        let origin = [Machine.date, Machine.processor, Machine.kernel].joined(separator: " | ")
+        let others = lines.filter { !$0.hasPrefix(origin) }
+        let run = "\(origin) | \(numbers.joined(separator: " | "))"
+        lines = ((others.count < 2 ? lines : others) + [run]).suffix(3)
     }
 
     /// The medians of the times, and the lowest and the highest ratio.
