@@ -12,7 +12,7 @@ struct CommandQueue<Value> {
     @usableFromInline
     let storage: CommandQueueStorage<Value>
 
-    /// The queue that has given its turn to a command: see `PendingCommand.Work`.
+    /// The queue with this storage. A command knows that only as an object: see `PendingCommand.Work`.
     @inlinable
     init(of storage: AnyObject) {
         self.storage = unsafe unsafeDowncast(storage, to: CommandQueueStorage<Value>.self)
@@ -124,8 +124,6 @@ extension CommandQueue {
     func giveTurnBackSlowly(afterChange isChange: Bool) {
         withTurns { $0.giveTurnBack(afterChange: isChange) }
     }
-
-    // Conditions
 
     /// Takes the turn when the value meets a condition, runs `body` with it and gives the turn back.
     ///

@@ -34,8 +34,8 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
 
 extension CommandQueueStorage {
     /// The words behind the value: 0, the `TurnWord`; 1, what keeps the `TurnQueue`, once something has waited; 2, what
-    /// keeps the `ChangeBroadcaster`, once somebody has listened; 3, how many commands of queues and of tasks may wait; 4,
-    /// how many of queues have begun.
+    /// keeps the `ChangeBroadcaster`, once somebody has listened; 3, how many commands of queues and of tasks may wait;
+    /// 4, how many of queues have begun.
     private func word(_ index: Int) -> AtomicWord {
         unsafe AtomicWord(elementsPlace + index)
     }

@@ -26,7 +26,8 @@ final class Lane: Waiter, @unchecked Sendable {
     /// The number of the block that was dispatched last. Others have been replaced.
     var block = 0
 
-    /// How often the block that runs has told somebody, and how often it had when the timer looked.
+    /// How often the block that runs has told somebody, `nil` while none runs, and how often it had when the timer
+    /// looked.
     var tells: TellCount?
     var tellsAtLook: UInt64 = 0
 
@@ -43,13 +44,9 @@ final class Lane: Waiter, @unchecked Sendable {
     /// The block gives back what it has not begun. With the turn, or while the block tells somebody.
     ///
     /// - Parameter next: How many commands of the batch are known to have begun.
-    /// - Returns: Whether there is something.
-    @discardableResult
-    func putBatchBack(from next: Int = 0) -> Bool {
-        let waiting = batch.dropFirst(next).filter { $0.state == .waiting }
+    func putBatchBack(from next: Int = 0) {
+        unsafe commands.putBack(batch.dropFirst(next).filter { $0.state == .waiting })
         batch = []
-        unsafe commands.putBack(waiting)
-        return !waiting.isEmpty
     }
 
     /// Those that wait, of one priority or of all.

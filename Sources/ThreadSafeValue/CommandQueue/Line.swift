@@ -9,9 +9,9 @@ struct Line {
     /// What stands in line. Changed by `insert` and `remove` only.
     private(set) var waiters = IndexedHeap<Waiter>()
 
-    /// How many are lanes of queues, of each priority, and how many have to be started: tasks too.
+    /// How many are lanes of queues, of each priority, and how many are threads.
     private(set) var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.rawValue) + 1)
-    private(set) var toStartCount = 0
+    private(set) var threadCount = 0
 
     /// The lanes that have commands or a block, by the identity of their target queues.
     private(set) var lanes: [UInt: Lane] = [:]
@@ -36,13 +36,13 @@ struct Line {
     /// The value has gone, and the turn word with it.
     var isOver = false
 
-    /// When the front thread is owed the turn next; 0 when the front is none.
-    private var fairTime: UInt64 = 0
+    /// When the front thread is owed the turn next; `.max` when the front is none.
+    private var fairTime = UInt64.max
 
     /// The timer for what is late is set.
     var timerRuns = false
 
-    /// The main queue, while the main thread waits: it does not start.
+    /// The identity of the main queue, while the main thread waits: that queue does not start.
     var targetOfMainThread: UInt?
 
     /// A debug build has said that a thread of a task sleeps.
@@ -76,9 +76,6 @@ extension Line {
     /// How many threads and tasks are in line.
     var callerCount: Int { waiters.elements.count - laneCounts.reduce(0, +) }
 
-    /// How many of them are threads.
-    var threadCount: Int { waiters.elements.count - toStartCount }
-
     /// The threads and tasks in line.
     func callers(_ priority: CommandPriority? = nil) -> [Waiter] {
         waiters.elements.filter { $0.kind != .queue && (priority == nil || $0.state.priority == priority) }
@@ -109,7 +106,7 @@ extension Line {
 
     private mutating func count(_ waiter: Waiter, by number: Int) {
         if waiter.kind == .queue { laneCounts[Int(waiter.state.priority.rawValue)] += number }
-        if waiter.kind != .thread { toStartCount += number }
+        if waiter.kind == .thread { threadCount += number }
     }
 
     /// A thread or a task begins to wait, and looks for the turn.
@@ -181,10 +178,10 @@ extension Line {
 
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.
     mutating func judgeFront() {
-        guard let front, front.kind == .thread else { return fairTime = 0 }
+        guard let front, front.kind == .thread else { return fairTime = .max }
         if front.state.isOwed { return }
         let time = now()
-        front.state.isOwed = fairTime != 0 && time >= fairTime
-        if fairTime == 0 || front.state.isOwed { fairTime = time + HandoffPolicy.fair }
+        front.state.isOwed = time >= fairTime
+        if fairTime == .max || front.state.isOwed { fairTime = time + HandoffPolicy.fair }
     }
 }

@@ -35,7 +35,7 @@ final class PendingCommand: Linked, @unchecked Sendable {
     /// The command behind it.
     @exclusivity(unchecked) var next: Unmanaged<PendingCommand>?
 
-    /// What the lane runs. Gone once the command is over, so that a handle keeps nothing.
+    /// What the lane runs. Gone once its closure has returned, or is not to be called: a handle keeps nothing.
     @exclusivity(unchecked) var work: Work?
 
     /// What is to tell its caller. Gone once the command is over, too.

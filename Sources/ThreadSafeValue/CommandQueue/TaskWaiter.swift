@@ -49,7 +49,8 @@ extension TurnQueue {
         return confirm(await stand(wait, isWatching: isWatching), wait)
     }
 
-    /// With the turn: the command before may have cancelled the task, and its time may be over.
+    /// Reports a failure, or confirms the turn: the command before may have cancelled the task, and its time may be
+    /// over.
     private func confirm(_ failure: QueueSafeValueError?, _ wait: TaskWait) -> QueueSafeValueError? {
         if let failure { return failure.reported(for: valueType, "async.\(wait.priority)Priority") }
         let isTimeOver = wait.deadline.isTime && wait.deadline.hasPassed
@@ -94,6 +95,11 @@ extension TurnQueue {
             }
         } while !update({ goesOn(waiter, &$0) })
         return waiter.state.refusal
+    }
+
+    /// Refuses a task from outside: its time is over, or it is cancelled.
+    private func refuse(_ waiter: TaskWaiter, _ error: QueueSafeValueError) {
+        update { refuse(waiter, error, &$0) }
     }
 
     /// Whether the task is to rest until it is sent for. Under the lock.

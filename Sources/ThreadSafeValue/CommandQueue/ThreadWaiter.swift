@@ -120,19 +120,14 @@ extension TurnQueue {
         return true
     }
 
-    /// Takes out a thread or a task that has not got the turn, and wakes it. One that was handed the turn keeps it. Under the
-    /// lock.
+    /// Takes out a thread or a task that has not got the turn, and wakes it. One that was handed the turn keeps it.
+    /// Under the lock.
     func refuse(_ waiter: Waiter, _ error: QueueSafeValueError, _ line: inout Line) {
         guard waiter.isWaiting, !wasHanded(waiter) else { return }
         waiter.state.refusal = error
         line.leave(waiter)
         if !waiter.state.isSent { line.effects.woken.append(waiter) }
         waiter.state.isSent = true
-    }
-
-    /// The same with the lock.
-    func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) {
-        update { refuse(waiter, error, &$0) }
     }
 
     /// Whether the wait of a thread or a task closes a circle. If not, it stands in the graph until it leaves the line.

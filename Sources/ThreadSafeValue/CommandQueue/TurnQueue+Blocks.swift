@@ -112,6 +112,7 @@ extension TurnQueue {
                 line.effects.holder = TurnWord.detached
             }
             run.hasTurn = false
+            // What the closure captured may keep `done`, which would never be found to be dropped.
             unsafe command.work = nil
             // It keeps the value.
             return unsafe detach { [owner] ending in
@@ -152,11 +153,11 @@ extension TurnQueue {
     /// Looks at the line: the block goes on if its lane is the front and nobody is to be told, or frees the turn.
     private func giveBackOrGoOn(_ lane: Lane, _ run: inout BlockRun) {
         update { line in
-            let hasMore = lane.putBatchBack(from: run.next)
+            lane.putBatchBack(from: run.next)
             line.place(lane)
             if run.hasChanged { line.wakeWatchers() }
             run.hasChanged = false
-            let mayGoOn = hasMore && !run.isToTell && run.count < HandoffPolicy.batch && line.suspensions == 0
+            let mayGoOn = !run.isToTell && run.count < HandoffPolicy.batch && line.suspensions == 0
             if mayGoOn, line.front === lane { begin(lane, &run, &line) }
             if run.current != nil { return }
             line.effects.holder = 0

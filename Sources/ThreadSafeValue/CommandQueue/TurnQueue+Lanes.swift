@@ -23,8 +23,11 @@ extension TurnQueue {
             unsafe lane.commands.append(command)
             line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
             if line.effects.changesNothing { return lane }
-            if !lane.isInLine, !lane.state.isSent { startBlock(lane, &line) }
-            if !lane.isInLine, lane.targetIdentity == line.targetOfMainThread { lane.state.isLate = true }
+            if !lane.isInLine {
+                if !lane.state.isSent { startBlock(lane, &line) }
+                if lane.targetIdentity == line.targetOfMainThread { lane.state.isLate = true }
+            }
+            // A late lane gets its place when its block comes.
             if !lane.state.isLate { line.place(lane) }
             return lane
         }

@@ -13,7 +13,7 @@ extension TurnQueue {
     /// Invariant (no turn is held for ever by what does not run): not only if a lane is the front, as one may have been
     /// handed the turn, and a more urgent waiter have come since.
     func watch(_ line: inout Line) {
-        guard !line.timerRuns, line.suspensions == 0, line.toStartCount > 0 else { return }
+        guard !line.timerRuns, line.suspensions == 0, line.waiters.elements.count > line.threadCount else { return }
         guard line.waiters.elements.count > 1 || line.front?.lane?.tells != nil else { return }
         line.timerRuns = true
         LibraryTimers.call(after: HandoffPolicy.late) { self.lookForLate() }
@@ -24,8 +24,7 @@ extension TurnQueue {
             line.timerRuns = false
             if line.isOver || line.suspensions > 0 { return }
             let time = now()
-            let sent = line.waiters.elements.filter { $0.state.sentTime != 0 }
-            for waiter in sent where time >= waiter.state.sentTime + waiter.state.patience { makeLate(waiter, &line) }
+            for waiter in line.waiters.elements where time >= waiter.state.dueTime { makeLate(waiter, &line) }
             if let lane = line.front?.lane { lookForLongTell(of: lane, &line) }
         }
     }

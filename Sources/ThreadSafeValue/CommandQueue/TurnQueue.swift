@@ -77,8 +77,8 @@ extension TurnQueue {
         return answer
     }
 
-    /// Rules 3 to 5, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the turn; and
-    /// the timer runs while something waits beside a lane.
+    /// Rules 3 to 5, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the turn;
+    /// and the timer runs while something waits beside a lane.
     ///
     /// Invariant (true summary): without the lock, the word says what the line is.
     private func publish(_ line: inout Line) {
@@ -108,9 +108,10 @@ extension TurnQueue {
 
     /// Sends for the front, while the turn is free or its own. One that looks may have gone on from here.
     private func send(for front: Waiter, _ line: inout Line) {
+        if let lane = front.lane { return startBlock(lane, &line) }
         front.state.isSent = true
-        front.state.sentTime = front.kind == .task ? now() : 0
-        if let lane = front.lane { startBlock(lane, &line) } else { line.effects.woken.append(front) }
+        if front.kind == .task { front.state.dueTime = now() + front.state.patience }
+        line.effects.woken.append(front)
     }
 
     /// A new block of the lane is dispatched, and keeps the value.
@@ -119,12 +120,10 @@ extension TurnQueue {
     /// needs the lock to go.
     func startBlock(_ lane: Lane, _ line: inout Line) {
         lane.block += 1
-        (lane.tells, lane.state.isSent, lane.state.sentTime) = (nil, true, now())
+        (lane.tells, lane.state.isSent, lane.state.dueTime) = (nil, true, now() + lane.state.patience)
         _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
         line.effects.woken.append(lane)
     }
-
-    // Taking the turn and freeing it.
 
     /// Takes the turn if a newcomer may have it, and looks a few times.
     ///
@@ -145,13 +144,13 @@ extension TurnQueue {
         }
     }
 
-    /// What was sent for comes: it is at its place again, and takes the turn if it is the front. With the turn, a thread
-    /// or a task waits no more. Under the lock.
+    /// What was sent for comes: it is at its place again, and takes the turn if it is the front. With the turn, a
+    /// thread or a task waits no more. Under the lock.
     ///
     /// - Returns: Whether it has the turn, or was handed it before.
     func comes(_ waiter: Waiter, _ line: inout Line, as holder: UInt64? = nil) -> Bool {
         if waiter.state.isLate { line.place(waiter) }
-        (waiter.state.sentTime, waiter.state.isLate) = (0, false)
+        (waiter.state.dueTime, waiter.state.isLate) = (.max, false)
         let hasTurn = wasHanded(waiter) || takeTurn(line, for: waiter, as: holder ?? waiter.identity)
         if hasTurn, waiter.kind != .queue { line.leave(waiter) }
         return hasTurn
@@ -162,7 +161,9 @@ extension TurnQueue {
 
     /// Takes a free turn for a waiter that is the front. Under the lock.
     func takeTurn(_ line: borrowing Line, for waiter: Waiter, as holder: UInt64) -> Bool {
-        while line.front === waiter, case let seen = turn, seen.isFree, !seen.isSuspended {
+        while line.front === waiter {
+            let seen = turn
+            guard seen.isFree, !seen.isSuspended else { break }
             if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
         return false

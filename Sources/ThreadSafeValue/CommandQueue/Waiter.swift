@@ -30,14 +30,14 @@ class Waiter: @unchecked Sendable {
         /// It waits for a change, and stands in line after that.
         var isWatching = false
 
-        /// It is on its way, or looks for the turn itself, or the block of its lane runs: no release has to send for it.
+        /// It is on its way, or looks for the turn itself, or the block of its lane runs: no release sends for it.
         var isSent = false
 
         /// It came in vain, or has waited for long: the next release hands it the turn.
         var isOwed = false
 
-        /// Since when its block or its task is on its way, in nanoseconds of `now()`; 0 if it is not.
-        var sentTime: UInt64 = 0
+        /// When its block or its task is late, if it has not come by then; `.max` if it is not on its way.
+        var dueTime = UInt64.max
 
         /// For how long it may be on its way while something else waits. Longer each time that it comes in vain.
         var patience = HandoffPolicy.late

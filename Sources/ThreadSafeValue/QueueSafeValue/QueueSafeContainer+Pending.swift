@@ -16,8 +16,8 @@ extension QueueSafeContainer {
     ///
     /// Their closures are never called, and they answer ``QueueSafeValueError/cancelled``: those for target queues
     /// there, as with ``CommandHandle/cancel()``. A command that has begun completes, as does one that its
-    /// queue is just about to begin: that of a suspended value after `resume()`. A command that waits for a condition
-    /// is cancelled only while it stands in line to test it. The line is locked meanwhile.
+    /// queue is about to begin: if the value is suspended, after `resume()`. A command that waits for a condition is
+    /// cancelled only while it stands in line to test it. The line is locked meanwhile.
     ///
     /// - Parameter priority: Which commands to cancel; `nil` for all.
     /// - Returns: How many commands this has cancelled.

@@ -61,7 +61,7 @@ extension Waiter {
             state.refusal != nil,
             isInLine
         )
-        return mix(mix(state.priority.rawValue, flags), mix(state.sentTime, state.patience))
+        return mix(mix(state.priority.rawValue, flags), mix(state.dueTime, state.patience))
     }
 }
 
