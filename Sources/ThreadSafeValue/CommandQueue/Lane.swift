@@ -11,9 +11,6 @@ import Dispatch
 final class Lane: Waiter, @unchecked Sendable {
     let target: DispatchQueue
 
-    /// What tells the target from other queues.
-    let targetIdentity: UInt
-
     /// The turn that its commands wait for.
     let turns: TurnQueue
 
@@ -33,7 +30,6 @@ final class Lane: Waiter, @unchecked Sendable {
 
     init(target: DispatchQueue, of turns: TurnQueue) {
         self.target = target
-        targetIdentity = target.identity
         self.turns = turns
         super.init(.queue, identity: UInt64(UInt(bitPattern: ObjectIdentifier(target))) & identityBits)
     }

@@ -144,7 +144,7 @@ extension Line {
     /// The lane of a target queue; a new one if there is none. O(1).
     mutating func lane(for target: DispatchQueue, of turns: TurnQueue) -> Lane {
         let identity = target.identity
-        if let latestLane, latestLane.targetIdentity == identity { return latestLane }
+        if let latestLane, latestLane.target.identity == identity { return latestLane }
         let lane = lanes[identity] ?? Lane(target: target, of: turns)
         (lanes[identity], latestLane) = (lane, lane)
         return lane
@@ -153,7 +153,7 @@ extension Line {
     /// Lets go of a lane, and so of its target queue, if it has no command and no block.
     mutating func removeIfIdle(_ lane: Lane) {
         if lane.state.isSent || !lane.isEmpty { return }
-        lanes[lane.targetIdentity] = nil
+        lanes[lane.target.identity] = nil
         if latestLane === lane { latestLane = nil }
     }
 

@@ -137,13 +137,12 @@ extension TurnQueue {
         guard word.exchangeReleasing(run.alone.bits, for: free) else { return false }
         letGo(lane, &run)
         run.hasTurn = word.exchangeAcquiring(free, for: run.alone.bits)
-        if run.hasTurn, lane.block == run.block, !lane.state.isLate { return true }
+        if run.hasTurn, lane.block == run.block { return true }
         update { line in
             if run.hasTurn { line.effects.holder = 0 }
             run.hasTurn = false
             // Another block has taken over.
             guard lane.block == run.block else { return }
-            lane.state.isLate = false
             lane.putBatchBack(from: run.next)
             line.place(lane)
         }
@@ -158,8 +157,7 @@ extension TurnQueue {
             if run.hasChanged { line.wakeWatchers() }
             run.hasChanged = false
             let mayGoOn = !run.isToTell && run.count < HandoffPolicy.batch && line.suspensions == 0
-            if mayGoOn, line.front === lane { begin(lane, &run, &line) }
-            if run.current != nil { return }
+            if mayGoOn, line.front === lane { return begin(lane, &run, &line) }
             line.effects.holder = 0
             run.hasTurn = false
         }

@@ -25,7 +25,7 @@ extension TurnQueue {
             if line.effects.changesNothing { return lane }
             if !lane.isInLine {
                 if !lane.state.isSent { startBlock(lane, &line) }
-                if lane.targetIdentity == line.targetOfMainThread { lane.state.isLate = true }
+                if lane.target.identity == line.targetOfMainThread { lane.state.isLate = true }
             }
             // A late lane gets its place when its block comes.
             if !lane.state.isLate { line.place(lane) }
@@ -70,12 +70,15 @@ extension TurnQueue {
     ///
     /// - Returns: Whether this call did.
     func cancel(_ command: PendingCommand, of lane: Lane) -> Bool {
-        guard command.move(.waiting, to: .cancelled) else { return false }
-        update { line in
+        let isCancelled = update { line in
+            // Under the lock, so that what a block finds there waiting can be begun.
+            guard command.move(.waiting, to: .cancelled) else { return false }
             line.acceptedCount -= 1
             unsafe lane.commands.noteCancelled()
             placeAfterCancelling(lane, &line)
+            return true
         }
+        if !isCancelled { return false }
         lane.tellCancelled([command])
         command.letGo(lane)
         return true

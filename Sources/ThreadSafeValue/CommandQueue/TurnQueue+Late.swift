@@ -58,13 +58,14 @@ extension TurnQueue {
 
     /// Lanes that cannot come while the calling thread waits do not stand before it. Under the lock.
     func passLanesBelow(_ thread: ThreadWaiter, isOnMainQueue: Bool, _ line: inout Line) {
-        // Not those whose block was replaced.
-        for (lane, block) in thread.blocks where lane.turns === self && lane.block == block && lane.state.isSent {
+        // Not those whose block was replaced. The one that is below may tell for long: another block does the rest.
+        for (lane, block) in thread.blocks where lane.turns === self && lane.block == block {
+            lane.putBatchBack()
             makeLate(lane, &line)
+            startBlock(lane, &line)
         }
-        guard isOnMainQueue else { return }
-        line.targetOfMainThread = DispatchQueue.main.identity
-        guard let lane = line.lanes[DispatchQueue.main.identity], lane.isInLine else { return }
+        if isOnMainQueue { line.targetOfMainThread = DispatchQueue.main.identity }
+        guard let target = line.targetOfMainThread, let lane = line.lanes[target], lane.isInLine else { return }
         makeLate(lane, &line)
         if !lane.state.isSent { startBlock(lane, &line) }
     }

@@ -455,6 +455,34 @@ struct RuleTests {
         #expect(Set(told.suffix(2)) == [0, 7])
     }
 
+    @Test("Rule 6: a completion that waits for the value, and then for the next command, keeps neither")
+    func waitingCompletion() throws {
+        let order = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (order, nextIsTold, allAreDone) = (Log<Int>(), Door(), DispatchGroup())
+            value.suspend()
+            for index in 0..<3 {
+                allAreDone.enter()
+                value.async(performIn: queue).lowestPriority.set {
+                    $0 += 1
+                } completion: { _ in
+                    if index == 0 {
+                        _ = value.wait.lowestPriority.get()
+                        nextIsTold.waitUntilOpen()
+                    }
+                    order.add(index)
+                    if index == 1 { nextIsTold.open() }
+                    allAreDone.leave()
+                }
+            }
+            value.resume()
+            allAreDone.wait()
+            return order.entries
+        }
+        #expect(Set(order) == [0, 1, 2])
+    }
+
     @Test("Rule 6: a serial queue gets to its other work amid thousands of commands")
     func otherWork() throws {
         let (seen, sum) = try inTime {

@@ -84,6 +84,8 @@ extension Scenario {
         a command is cancelled [queues 1]: async 0 tells; cancel 0
         a command is cancelled beside a wait [queues 1]: async 0; cancel 0 | wait
         one of two commands is cancelled [queues 1]: async 0 tells; async 0 | cancel 0
+        one of a batch is cancelled beside a wait [queues 1, preemptions 3]:
+          async 0; async 0; wait | cancel 1; wait highest
         a command is cancelled by two [queues 1]: async 0; cancel 0 | cancel 0
         all are cancelled [queues 1, preemptions 2]: async 0; async 0 high | cancelAll | wait
         waiting threads are cancelled: wait | wait | cancelAll

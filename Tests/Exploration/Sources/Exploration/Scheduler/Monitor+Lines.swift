@@ -28,6 +28,9 @@ extension Monitor {
         for lane in line.lanes.values {
             check(lane, line)
         }
+        for lane in line.waiters.elements.compactMap(\.lane) where line.lanes[lane.target.identity] !== lane {
+            world.fail("a lane stands in line, and no command finds it")
+        }
         if !line.isOver {
             for thread in world.threads {
                 guard let waiter = thread.waiter else { continue }
