@@ -70,5 +70,8 @@ final class TellCount: @unchecked Sendable {
     // First, so that its address is known.
     private var bits = AtomicWord.zero
 
+    /// Another block does the rest. Set on the block's own thread, or with the turn; read there with the turn.
+    var isReplaced = false
+
     var word: AtomicWord { AtomicWord(firstIn: self) }
 }

@@ -10,9 +10,7 @@ final class TaskWaiter: Waiter, @unchecked Sendable {
     /// What goes on when the task is sent for or refused. Set before the task rests.
     fileprivate var continuation: UnsafeContinuation<Void, Never>?
 
-    override func wake() {
-        unsafe continuation!.resume()
-    }
+    override func wake() { unsafe continuation!.resume() }
 }
 
 /// What a task waits for.

@@ -16,9 +16,7 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
     /// The lanes whose blocks are on the stack of the thread, which alone uses this, and the numbers of the blocks.
     var blocks: [(lane: Lane, block: Int)] = []
 
-    override func wake() {
-        parker.wake()
-    }
+    override func wake() { parker.wake() }
 
     override var waiting: WaitGraph.Waiting { WaitGraph.Waiting(thread: identity, task: task) }
 

@@ -68,6 +68,7 @@ extension TurnQueue {
     private func begin(_ lane: Lane, _ run: inout BlockRun, _ line: inout Line) {
         (lane.state.patience, lane.state.isOwed) = (HandoffPolicy.late, false)
         lane.batch = unsafe lane.commands.takeBatch()
+        run.spent.append(run.batch)
         (run.batch, run.next) = (lane.batch, 0)
         run.current = run.claimNext()
         run.alone = TurnWord.alone(lane.state.priority).held(by: run.thread)
@@ -137,7 +138,7 @@ extension TurnQueue {
         guard word.exchangeReleasing(run.alone.bits, for: free) else { return false }
         letGo(lane, &run)
         run.hasTurn = word.exchangeAcquiring(free, for: run.alone.bits)
-        if run.hasTurn, lane.block == run.block { return true }
+        if run.hasTurn, !run.tells.isReplaced { return true }
         update { line in
             if run.hasTurn { line.effects.holder = 0 }
             run.hasTurn = false
@@ -173,7 +174,7 @@ extension TurnQueue {
             command.letGo(lane)
             run.tells.word.increment()
         }
-        if !run.deliveries.isEmpty { run.deliveries = [] }
+        (run.deliveries, run.spent) = ([], [])
     }
 
     /// Waits a moment: a command seldom comes alone.
@@ -208,6 +209,10 @@ private struct BlockRun {
 
     /// Whether commands that wait for a change are to stand in line.
     var hasChanged = false
+
+    /// Earlier batches. What the closure of a command returned may go away with it, and run any code: so without the
+    /// turn.
+    var spent: [[PendingCommand]] = []
 
     /// Commands that are over, to let go of without the turn.
     var over = LinkedFIFO<PendingCommand>()

@@ -52,14 +52,13 @@ extension TurnQueue {
     /// lock.
     func replaceBlock(of lane: Lane, _ line: inout Line) {
         line.place(lane)
-        lane.state.isLate = false
         startBlock(lane, &line)
     }
 
     /// Lanes that cannot come while the calling thread waits do not stand before it. Under the lock.
     func passLanesBelow(_ thread: ThreadWaiter, isOnMainQueue: Bool, _ line: inout Line) {
         // Not those whose block was replaced. The one that is below may tell for long: another block does the rest.
-        for (lane, block) in thread.blocks where lane.turns === self && lane.block == block {
+        for (lane, block) in thread.blocks where lane.turns === self && lane.block == block && lane.state.isSent {
             lane.putBatchBack()
             makeLate(lane, &line)
             startBlock(lane, &line)

@@ -120,6 +120,7 @@ extension TurnQueue {
     /// needs the lock to go.
     func startBlock(_ lane: Lane, _ line: inout Line) {
         lane.block += 1
+        lane.tells?.isReplaced = true
         (lane.tells, lane.state.isSent, lane.state.dueTime) = (nil, true, now() + lane.state.patience)
         _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
         line.effects.woken.append(lane)

@@ -483,6 +483,35 @@ struct RuleTests {
         #expect(Set(order) == [0, 1, 2])
     }
 
+    @Test("Rule 6: what a closure returned goes away without the turn, also in the middle of a batch")
+    func answersGoAway() throws {
+        let seen = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "target")
+            let (seen, othersAreDone) = (Log<Result<Int, QueueSafeValueError>>(), DispatchGroup())
+            value.suspend()
+            value.async(performIn: queue).lowestPriority.update { _ in
+                Last { seen.add(value.wait.lowestPriority.get()) }
+            } completion: { _ in
+            }
+            value.async(performIn: queue).lowestPriority.set { current in
+                current += 1
+                othersAreDone.enter()
+                Thread {
+                    value.wait.lowestPriority.set { $0 += 1 }
+                    othersAreDone.leave()
+                }.start()
+                while value.pendingCommandCount() < 2 { sched_yield() }
+            }
+            value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+            value.resume()
+            try poll("the answer is gone") { seen.count == 1 }
+            othersAreDone.wait()
+            return seen.entries
+        }
+        #expect(seen.map { (try? $0.get()) != nil } == [true])
+    }
+
     @Test("Rule 6: a serial queue gets to its other work amid thousands of commands")
     func otherWork() throws {
         let (seen, sum) = try inTime {

@@ -67,7 +67,7 @@ extension Scenario {
         a block tells one caller for long [queues 2, haste 3]: async 0 tells { await 1 }; async 0
         a block tells one caller for long, who comes back while others run [queues 2, haste 2, batch 3, preemptions 2]:
           async 0 tells; async 0 tells; async 0; wait
-        a report waits whose block was replaced [queues 2, haste 3, preemptions 2]:
+        a report waits whose block was replaced [queues 2, haste 3, preemptions 1]:
           async 0 tells { wait }; async 0 | wait
         a command submits another [queues 1]: async 0 doing { async 0 }
         a report submits another [queues 1]: async 0 tells { async 0 }
