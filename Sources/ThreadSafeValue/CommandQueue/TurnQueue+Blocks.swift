@@ -142,8 +142,7 @@ extension TurnQueue {
         update { line in
             if run.hasTurn { line.effects.holder = 0 }
             run.hasTurn = false
-            // Another block has taken over.
-            guard lane.block == run.block else { return }
+            if run.tells.isReplaced { return }
             lane.putBatchBack(from: run.next)
             line.place(lane)
         }

@@ -44,13 +44,13 @@ extension TurnQueue {
         // With the turn, as the block takes that without the lock.
         guard tells & 1 == 1, tells == lane.tellsAtLook, takeTurn(line, for: lane, as: lane.identity) else { return }
         line.effects.holder = 0
-        lane.putBatchBack()
         replaceBlock(of: lane, &line)
     }
 
     /// Another block does the rest of the lane's commands, so that other work of the queue gets a chance. Under the
     /// lock.
     func replaceBlock(of lane: Lane, _ line: inout Line) {
+        lane.putBatchBack()
         line.place(lane)
         startBlock(lane, &line)
     }
@@ -59,9 +59,8 @@ extension TurnQueue {
     func passLanesBelow(_ thread: ThreadWaiter, isOnMainQueue: Bool, _ line: inout Line) {
         // Not those whose block was replaced. The one that is below may tell for long: another block does the rest.
         for (lane, block) in thread.blocks where lane.turns === self && lane.block == block && lane.state.isSent {
-            lane.putBatchBack()
+            replaceBlock(of: lane, &line)
             makeLate(lane, &line)
-            startBlock(lane, &line)
         }
         if isOnMainQueue { line.targetOfMainThread = DispatchQueue.main.identity }
         guard let target = line.targetOfMainThread, let lane = line.lanes[target], lane.isInLine else { return }

@@ -488,7 +488,11 @@ struct RuleTests {
         let seen = try inTime {
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "target")
-            let (seen, othersAreDone) = (Log<Result<Int, QueueSafeValueError>>(), DispatchGroup())
+            let (seen, secondRuns) = (Log<Result<Int, QueueSafeValueError>>(), Door())
+            let thread = RunningThread {
+                secondRuns.waitUntilOpen()
+                value.wait.lowestPriority.set { $0 += 1 }
+            }
             value.suspend()
             value.async(performIn: queue).lowestPriority.update { _ in
                 Last { seen.add(value.wait.lowestPriority.get()) }
@@ -496,17 +500,13 @@ struct RuleTests {
             }
             value.async(performIn: queue).lowestPriority.set { current in
                 current += 1
-                othersAreDone.enter()
-                Thread {
-                    value.wait.lowestPriority.set { $0 += 1 }
-                    othersAreDone.leave()
-                }.start()
-                while value.pendingCommandCount() < 2 { sched_yield() }
+                secondRuns.open()
+                try value.waitForPending(2)
             }
             value.async(performIn: queue).lowestPriority.set { $0 += 1 }
             value.resume()
             try poll("the answer is gone") { seen.count == 1 }
-            othersAreDone.wait()
+            thread.join()
             return seen.entries
         }
         #expect(seen.map { (try? $0.get()) != nil } == [true])
