@@ -12,8 +12,8 @@ public struct AsyncSchedule<Value: Sendable>: Sendable {
     @usableFromInline
     let target: DispatchQueue
 
-    @inlinable
-    init(queue: CommandQueue<Value>, target: DispatchQueue) {
+    @inlinable @_transparent
+    init(queue: consuming CommandQueue<Value>, target: consuming DispatchQueue) {
         (self.queue, self.target) = (queue, target)
     }
 }
@@ -23,8 +23,8 @@ extension AsyncSchedule: CommandSchedule {
     ///
     /// - Parameter priority: How early they get their turn.
     /// - Returns: The commands, to call one of them.
-    @inlinable
-    public func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
+    @inlinable @_transparent
+    public consuming func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
         AsyncCommands(schedule: self, priority: priority)
     }
 }
@@ -43,8 +43,8 @@ public struct AsyncCommands<Value: Sendable>: Sendable {
     @usableFromInline
     let priority: CommandPriority
 
-    @inlinable
-    init(schedule: AsyncSchedule<Value>, priority: CommandPriority) {
+    @inlinable @_transparent
+    init(schedule: consuming AsyncSchedule<Value>, priority: CommandPriority) {
         (self.schedule, self.priority) = (schedule, priority)
     }
 }

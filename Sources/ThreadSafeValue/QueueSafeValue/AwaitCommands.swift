@@ -6,9 +6,8 @@ public import Dispatch
 
 extension QueueSafeValue where Value: Sendable {
     /// Commands that a task awaits.
-    @inlinable
     public var async: AwaitSchedule<Value> {
-        AwaitSchedule(queue: queue, timeout: .max)
+        @inlinable @_transparent consuming get { AwaitSchedule(queue: queue, timeout: .max) }
     }
 
     /// Commands that a task awaits for a limited time.
@@ -19,8 +18,8 @@ extension QueueSafeValue where Value: Sendable {
     /// - Parameter timeout: For how long a command may wait. `.never` is for ever; with zero or less it takes the turn
     ///   only if it is free now.
     /// - Returns: A schedule, on which to choose a priority.
-    @inlinable
-    public func async(timeout: DispatchTimeInterval) -> AwaitSchedule<Value> {
+    @inlinable @_transparent
+    public consuming func async(timeout: DispatchTimeInterval) -> AwaitSchedule<Value> {
         AwaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
     }
 }
@@ -34,19 +33,28 @@ public struct AwaitSchedule<Value: Sendable>: Sendable {
     @usableFromInline
     let timeout: UInt64
 
-    @inlinable
-    init(queue: CommandQueue<Value>, timeout: UInt64) {
-        (self.queue, self.timeout) = (queue, timeout)
+    @inlinable @_transparent
+    init(queue: consuming CommandQueue<Value>, timeout: UInt64) {
+        self.queue = queue
+        self.timeout = timeout
     }
 }
 
 extension AwaitSchedule: CommandSchedule {
+    // Here for speed: through the protocol, the compiler counts a reference up and down.
+
+    /// Commands that go before all others.
+    public var highestPriority: AwaitCommands<Value> { @inlinable @_transparent consuming get { priority(.highest) } }
+
+    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
+    public var lowestPriority: AwaitCommands<Value> { @inlinable @_transparent consuming get { priority(.lowest) } }
+
     /// Commands of a given priority that a task awaits.
     ///
     /// - Parameter priority: How early they get their turn.
     /// - Returns: The commands, to call one of them.
-    @inlinable
-    public func priority(_ priority: CommandPriority) -> AwaitCommands<Value> {
+    @inlinable @_transparent
+    public consuming func priority(_ priority: CommandPriority) -> AwaitCommands<Value> {
         AwaitCommands(queue: queue, priority: priority, timeout: timeout)
     }
 }
@@ -73,8 +81,8 @@ public struct AwaitCommands<Value: Sendable>: Sendable {
     @usableFromInline
     let timeout: UInt64
 
-    @inlinable
-    init(queue: CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
+    @inlinable @_transparent
+    init(queue: consuming CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
         (self.queue, self.priority, self.timeout) = (queue, priority, timeout)
     }
 }

@@ -11,27 +11,22 @@ public protocol CommandSchedule {
     ///
     /// - Parameter priority: How early they get their turn.
     /// - Returns: The commands, to call one of them.
-    func priority(_ priority: CommandPriority) -> Commands
+    consuming func priority(_ priority: CommandPriority) -> Commands
 }
 
 extension CommandSchedule {
     /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
-    @inlinable
-    public var lowestPriority: Commands { priority(.lowest) }
+    public var lowestPriority: Commands { @inlinable @_transparent consuming get { priority(.lowest) } }
 
     /// Commands that go before those of lowest priority only.
-    @inlinable
-    public var lowPriority: Commands { priority(.low) }
+    public var lowPriority: Commands { @inlinable @_transparent consuming get { priority(.low) } }
 
     /// Commands in the middle.
-    @inlinable
-    public var mediumPriority: Commands { priority(.medium) }
+    public var mediumPriority: Commands { @inlinable @_transparent consuming get { priority(.medium) } }
 
     /// Commands that go behind those of highest priority only.
-    @inlinable
-    public var highPriority: Commands { priority(.high) }
+    public var highPriority: Commands { @inlinable @_transparent consuming get { priority(.high) } }
 
     /// Commands that go before all others.
-    @inlinable
-    public var highestPriority: Commands { priority(.highest) }
+    public var highestPriority: Commands { @inlinable @_transparent consuming get { priority(.highest) } }
 }

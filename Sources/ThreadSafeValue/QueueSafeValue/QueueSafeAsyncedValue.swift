@@ -39,8 +39,8 @@ extension QueueSafeAsyncedValue: CommandSchedule {
     ///
     /// - Parameter priority: How early they get their turn.
     /// - Returns: The commands, to call one of them.
-    @inlinable
-    public func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
+    @inlinable @_transparent
+    public consuming func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
         schedule.priority(priority)
     }
 }

@@ -12,13 +12,8 @@
 /// It is a ``QueueSafeValue`` with its ``QueueSafeValue/wait`` schedule chosen once: a handle, whose copies share the
 /// value. The other schedules are those of ``queueSafeValue``.
 public struct QueueSafeSyncedValue<Value> {
-    // Stored for the reason in `WaitSchedule`.
-
-    /// Commands that go before all others.
-    public let highestPriority: WaitCommands<Value>
-
-    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
-    public let lowestPriority: WaitCommands<Value>
+    @usableFromInline
+    let schedule: WaitSchedule<Value>
 
     /// Creates a value.
     ///
@@ -27,18 +22,13 @@ public struct QueueSafeSyncedValue<Value> {
     ///   - pendingCommandLimit: How many commands of queues and of tasks may wait. Only ``queueSafeValue`` has such
     ///     commands; threads do not count.
     public init(value: Value, pendingCommandLimit: Int = .max) {
-        self.init(QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).wait)
-    }
-
-    private init(_ wait: WaitSchedule<Value>) {
-        highestPriority = wait.highestPriority
-        lowestPriority = wait.lowestPriority
+        schedule = QueueSafeValue(value: value, pendingCommandLimit: pendingCommandLimit).wait
     }
 }
 
 extension QueueSafeSyncedValue: QueueSafeContainer {
     /// The same value with all schedules: another handle on it, not a copy.
-    public var queueSafeValue: QueueSafeValue<Value> { QueueSafeValue(highestPriority.queue) }
+    public var queueSafeValue: QueueSafeValue<Value> { QueueSafeValue(schedule.queue) }
 }
 
 extension QueueSafeSyncedValue: Sendable where Value: Sendable {}
@@ -48,8 +38,8 @@ extension QueueSafeSyncedValue: CommandSchedule {
     ///
     /// - Parameter priority: How early they get their turn.
     /// - Returns: The commands, to call one of them.
-    @inlinable
-    public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
-        WaitCommands(queue: highestPriority.queue, priority: priority, timeout: .max)
+    @inlinable @_transparent
+    public consuming func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
+        schedule.priority(priority)
     }
 }

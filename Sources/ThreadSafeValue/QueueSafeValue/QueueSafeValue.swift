@@ -17,8 +17,8 @@ public import Dispatch
 /// This is a handle: copies of it share the value. The value lives as long as a copy, a schedule that you keep, or an
 /// accepted command. So a command on a temporary succeeds.
 public struct QueueSafeValue<Value> {
-    /// Commands that run on the calling thread, which waits for its turn.
-    public let wait: WaitSchedule<Value>
+    @usableFromInline
+    let queue: CommandQueue<Value>
 
     /// Creates a value.
     ///
@@ -32,7 +32,7 @@ public struct QueueSafeValue<Value> {
     }
 
     init(_ queue: CommandQueue<Value>) {
-        wait = WaitSchedule(queue: queue)
+        self.queue = queue
     }
 }
 
@@ -42,12 +42,14 @@ extension QueueSafeValue: Sendable where Value: Sendable {}
 extension QueueSafeValue: QueueSafeContainer {
     /// This handle itself.
     public var queueSafeValue: QueueSafeValue<Value> { self }
-
-    @inlinable
-    var queue: CommandQueue<Value> { wait.queue }
 }
 
 extension QueueSafeValue {
+    /// Commands that run on the calling thread, which waits for its turn.
+    public var wait: WaitSchedule<Value> {
+        @inlinable @_transparent consuming get { WaitSchedule(queue: queue) }
+    }
+
     /// Commands that run on the calling thread, which waits for its turn for a limited time.
     ///
     /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never
@@ -56,8 +58,8 @@ extension QueueSafeValue {
     /// - Parameter timeout: For how long a command may wait. `.never` is for ever; with zero or less it takes the turn
     ///   only if it is free now.
     /// - Returns: A schedule, on which to choose a priority.
-    @inlinable
-    public func wait(timeout: DispatchTimeInterval) -> WaitSchedule<Value> {
+    @inlinable @_transparent
+    public consuming func wait(timeout: DispatchTimeInterval) -> WaitSchedule<Value> {
         WaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
     }
 }
@@ -67,8 +69,8 @@ extension QueueSafeValue where Value: Sendable {
     ///
     /// - Parameter queue: Where the closures of the commands run. It is occupied only while one of them does.
     /// - Returns: A schedule, on which to choose a priority.
-    @inlinable
-    public func async(performIn queue: DispatchQueue) -> AsyncSchedule<Value> {
+    @inlinable @_transparent
+    public consuming func async(performIn queue: DispatchQueue) -> AsyncSchedule<Value> {
         AsyncSchedule(queue: self.queue, target: queue)
     }
 
@@ -76,8 +78,8 @@ extension QueueSafeValue where Value: Sendable {
     ///
     /// - Parameter qos: The quality of service of the global queue where the closures of the commands run.
     /// - Returns: A schedule, on which to choose a priority.
-    @inlinable
-    public func async(performIn qos: DispatchQoS.QoSClass) -> AsyncSchedule<Value> {
+    @inlinable @_transparent
+    public consuming func async(performIn qos: DispatchQoS.QoSClass) -> AsyncSchedule<Value> {
         async(performIn: .global(qos: qos))
     }
 }

@@ -4,46 +4,46 @@
 
 /// The schedule of commands that run on the calling thread; the choice of their priority is next.
 public struct WaitSchedule<Value> {
-    // Stored, as is the schedule in its value: of a structure that a property makes, the compiler counts a reference
-    // up and down at each command, which costs as much as the command.
+    @usableFromInline
+    let queue: CommandQueue<Value>
 
-    /// Commands that go before all others.
-    public let highestPriority: WaitCommands<Value>
+    /// For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
+    @usableFromInline
+    let timeout: UInt64
 
-    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
-    public let lowestPriority: WaitCommands<Value>
-
-    /// - Parameters:
-    ///   - queue: The queue of the value.
-    ///   - timeout: For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
-    @inlinable
-    init(queue: CommandQueue<Value>, timeout: UInt64 = .max) {
-        highestPriority = WaitCommands(queue: queue, priority: .highest, timeout: timeout)
-        lowestPriority = WaitCommands(queue: queue, priority: .lowest, timeout: timeout)
+    @inlinable @_transparent
+    init(queue: consuming CommandQueue<Value>, timeout: UInt64 = .max) {
+        self.queue = queue
+        self.timeout = timeout
     }
 }
 
 extension WaitSchedule: Sendable where Value: Sendable {}
 
 extension WaitSchedule: CommandSchedule {
-    @inlinable
-    var queue: CommandQueue<Value> { highestPriority.queue }
+    // Here for speed: through the protocol, the compiler counts a reference up and down.
+
+    /// Commands that go before all others.
+    public var highestPriority: WaitCommands<Value> { @inlinable @_transparent consuming get { priority(.highest) } }
+
+    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
+    public var lowestPriority: WaitCommands<Value> { @inlinable @_transparent consuming get { priority(.lowest) } }
 
     /// Commands of a given priority that wait.
     ///
     /// - Parameter priority: How early they get their turn.
     /// - Returns: The commands, to call one of them.
-    @inlinable
-    public func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
-        WaitCommands(queue: queue, priority: priority, timeout: highestPriority.timeout)
+    @inlinable @_transparent
+    public consuming func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
+        WaitCommands(queue: queue, priority: priority, timeout: timeout)
     }
 }
 
 /// Commands that wait for their turn, run on the calling thread and answer with a `Result`.
 ///
 /// The turn goes to the waiting command of highest priority, among equals to the one that came first. A command that
-/// finds the turn free costs two atomic operations, and allocates nothing but what a `done` needs. A priority between
-/// the lowest and the highest counts a reference at each use: keep its commands in a `let` where that matters.
+/// finds the turn free costs two atomic operations, and allocates nothing but what a `done` needs. `mediumPriority` and
+/// its neighbours count a reference at each use; `priority(.medium)` does not.
 ///
 /// A command that would wait forever answers: ``QueueSafeValueError/reentrantCommand`` at once inside another command
 /// of the same value on the same thread; ``QueueSafeValueError/circularWait`` a moment later if it closes a circle,
@@ -58,8 +58,8 @@ public struct WaitCommands<Value> {
     @usableFromInline
     let timeout: UInt64
 
-    @inlinable
-    init(queue: CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
+    @inlinable @_transparent
+    init(queue: consuming CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
         (self.queue, self.priority, self.timeout) = (queue, priority, timeout)
     }
 }
