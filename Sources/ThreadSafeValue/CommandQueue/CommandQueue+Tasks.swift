@@ -14,11 +14,9 @@ extension CommandQueue where Value: Sendable {
         isChange: Bool,
         _ body: Body<Success>
     ) async -> Outcome<Success> {
-        // Before, so that it takes no turn from anybody.
-        if Task.isCancelled { return .failure(.cancelled) }
         let thread = currentThreadIdentity()
         if word.exchangeAcquiring(TurnWord.idle, for: thread) {
-            // And with the turn: the command before may have cancelled the task.
+            // With the turn: the command before may have cancelled the task.
             if !Task.isCancelled { return runAndGiveTurnBack(of: thread, isChange: isChange, body) }
             giveTurnBack(of: thread, afterChange: false)
             return .failure(.cancelled)
