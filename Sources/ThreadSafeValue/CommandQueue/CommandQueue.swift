@@ -108,9 +108,10 @@ extension CommandQueue {
     // Slow paths, none of which is generic but where the value itself matters.
 
     /// Calls `body` with all that does not ask for the value.
-    @inlinable @inline(__always)
+    @inlinable @_transparent
     func withTurns<Answer>(_ body: (TurnQueue) -> Answer) -> Answer {
-        withExtendedLifetime(storage) { unsafe storage.uncountedTurns._withUnsafeGuaranteedRef { body($0) } }
+        defer { _fixLifetime(storage) }
+        return unsafe storage.uncountedTurns._withUnsafeGuaranteedRef { body($0) }
     }
 
     /// Takes a turn that is not simply free.

@@ -54,7 +54,7 @@ extension AsyncCommands {
     ///
     /// - Parameter commandClosure: Called once on the target queue with the value, or with why there is none.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @discardableResult
+    @inlinable @_transparent @discardableResult
     public func get(
         _ commandClosure: @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
@@ -77,7 +77,7 @@ extension AsyncCommands {
     ///   - commandClosure: Called once on the target queue with the value, or with why there is none, and `done`.
     ///   - completion: Called once on the target queue after the command, with the value or why the command failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @discardableResult
+    @inlinable @_transparent @discardableResult
     public func get(
         _ commandClosure:
             @escaping @Sendable (
@@ -102,7 +102,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the new value or why it was not
     ///     set.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @discardableResult
+    @inlinable @_transparent @discardableResult
     public func set(
         newValue: Value,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
@@ -131,7 +131,7 @@ extension AsyncCommands {
     ///     stays. The completion and ``CommandHandle/value`` get the error.
     ///   - completion: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @discardableResult
+    @inlinable @_transparent @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Void,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
@@ -164,7 +164,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with what the closure returned or why it
     ///     failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @discardableResult
+    @inlinable @_transparent @discardableResult
     public func update<Answer: Sendable>(
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Answer,
         completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
@@ -194,7 +194,7 @@ extension AsyncCommands {
     ///     command ends, and what it changed stays.
     ///   - completion: Called once on the target queue after the command, with the updated value or why it failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @discardableResult
+    @inlinable @_transparent @discardableResult
     public func set(
         _ accessClosure: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
@@ -207,18 +207,21 @@ extension AsyncCommands {
     /// Submits a command, as one closure and one object.
     ///
     /// Unless `Answer` is `Void`, `run` puts one into the ending.
-    @inlinable
+    /// Transparent, as are its callers: otherwise the compiler counts references to the value and to the target queue,
+    /// and threads that submit compete for the counts.
+    @inlinable @_transparent
     func submit<Told, Answer>(
         orFail tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?,
         _ run: __owned @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
     ) -> CommandHandle<Answer> {
-        let command = schedule.queue.withTurns { $0.submit(priority, in: schedule.target, run) }
+        let (priority, target) = (priority, schedule.target)
+        let command = schedule.queue.withTurns { $0.submit(priority, in: target, run) }
         if case .failure(let error) = command, let tell { schedule.target.async { tell(.failure(error)) } }
         return CommandHandle(command)
     }
 
     /// Submits a command that has the turn until it is completed.
-    @inlinable
+    @inlinable @_transparent
     func submitManually(
         isChange: Bool,
         orFail refuse: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
