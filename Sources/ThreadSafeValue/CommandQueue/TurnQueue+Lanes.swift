@@ -31,7 +31,9 @@ extension TurnQueue {
             if !lane.state.isLate { line.place(lane) }
             return lane
         }
-        return lane.map { .success(AcceptedCommand(command: command, lane: $0)) } ?? .failure(.commandQueueFull)
+        if let lane { return .success(AcceptedCommand(command: command, lane: lane)) }
+        target.tell([command], .commandQueueFull)
+        return .failure(.commandQueueFull)
     }
 
     /// Whether no more commands of queues and of tasks may wait. Threads do not count.
@@ -61,7 +63,7 @@ extension TurnQueue {
             return (callers.count, commands)
         }
         // All are told before anything goes away: that may wait for one that is told.
-        for (lane, ended) in commands { lane.tellCancelled(ended) }
+        for (lane, ended) in commands { lane.target.tell(ended, .cancelled) }
         for (lane, ended) in commands { ended.forEach { $0.letGo(lane) } }
         return commands.reduce(callerCount) { $0 + $1.1.count }
     }
@@ -79,7 +81,7 @@ extension TurnQueue {
             return true
         }
         if !isCancelled { return false }
-        lane.tellCancelled([command])
+        lane.target.tell([command], .cancelled)
         command.letGo(lane)
         return true
     }
@@ -96,13 +98,15 @@ extension TurnQueue {
     }
 }
 
-extension Lane {
-    /// Tells the callers of cancelled commands on the target queue.
-    fileprivate func tellCancelled(_ commands: [PendingCommand]) {
-        nonisolated(unsafe) let tells = commands.compactMap { $0.refuse(.cancelled) }
-        if unsafe !tells.isEmpty { target.async { unsafe tells.forEach { $0.perform() } } }
+extension DispatchQueue {
+    /// Tells the callers of commands why these do not run.
+    fileprivate func tell(_ commands: [PendingCommand], _ error: QueueSafeValueError) {
+        nonisolated(unsafe) let tells = commands.compactMap { $0.refuse(error) }
+        if unsafe !tells.isEmpty { async { unsafe tells.forEach { $0.perform() } } }
     }
+}
 
+extension Lane {
     /// Tells the callers of commands of a value that has gone, on the target queue.
     func refuse(_ commands: [PendingCommand]) {
         for command in commands { command.refuse(.valueContainerDeinited)?.perform() }

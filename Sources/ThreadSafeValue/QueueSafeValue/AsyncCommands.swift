@@ -58,7 +58,7 @@ extension AsyncCommands {
     public func get(
         _ commandClosure: @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
-        submit(orFail: commandClosure) { turn in
+        submit { turn in
             switch turn {
             case .success(let storage):
                 unsafe commandClosure(.success(CommandQueue(of: storage).value.pointee))
@@ -110,7 +110,7 @@ extension AsyncCommands {
         // After the exchange this is the old value, which goes away with the command, without the turn. Made before
         // that, `tell` has the new one.
         var newThenOld = newValue
-        return submit(orFail: completion) { turn in
+        return submit { turn in
             switch turn {
             case .success(let storage):
                 let tell = completion.map { [newThenOld] tell in Effect { tell(.success(newThenOld)) } }
@@ -137,13 +137,13 @@ extension AsyncCommands {
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         guard let completion else {
-            return submit(orFail: completion) { turn in
+            return submit { turn in
                 guard case .success(let storage) = turn else { return CommandEnding(isChange: false) }
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
                 return CommandEnding(isChange: true, failure: result.failure)
             }
         }
-        return submit(orFail: completion) { turn in
+        return submit { turn in
             switch turn {
             case .success(let storage):
                 let result = CommandQueue<Value>(of: storage).run { value in
@@ -169,7 +169,7 @@ extension AsyncCommands {
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Answer,
         completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Answer> {
-        submit(orFail: completion) { turn in
+        submit { turn in
             switch turn {
             case .success(let storage):
                 let result = CommandQueue<Value>(of: storage).run(accessClosure)
@@ -210,14 +210,11 @@ extension AsyncCommands {
     /// Transparent, as are its callers: otherwise the compiler counts references to the value and to the target queue,
     /// and threads that submit compete for the counts.
     @inlinable @_transparent
-    func submit<Told, Answer>(
-        orFail tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?,
+    func submit<Answer>(
         _ run: __owned @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
     ) -> CommandHandle<Answer> {
         let (priority, target) = (priority, schedule.target)
-        let command = schedule.queue.withTurns { $0.submit(priority, in: target, run) }
-        if case .failure(let error) = command, let tell { schedule.target.async { tell(.failure(error)) } }
-        return CommandHandle(command)
+        return CommandHandle(schedule.queue.withTurns { $0.submit(priority, in: target, run) })
     }
 
     /// Submits a command that has the turn until it is completed.
@@ -228,7 +225,7 @@ extension AsyncCommands {
         _ completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ body: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> CommandHandle<Void> {
-        submit(orFail: refuse) { turn in
+        submit { turn in
             switch turn {
             case .success(let storage):
                 // Without a completion no copy: it would make the next change copy the value too.
