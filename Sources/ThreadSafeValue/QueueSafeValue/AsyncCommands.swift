@@ -234,15 +234,15 @@ extension AsyncCommands {
                     try body(&value, done)
                     return completion == nil ? nil : value
                 }
+                guard let end else { return .completed(result, isChange: isChange, completion) }
                 // It goes away where it is called, and not on the thread that completes the command.
                 var told = completion
-                func ending(_ failure: QueueSafeValueError?) -> CommandEnding {
-                    let result = failure.map(Result.failure) ?? result
-                    let effect = told == nil ? nil : Effect { told.take()?(result.map { $0! }) }
-                    return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
+                return CommandEnding(isChange: false) { complete in
+                    end.closureReturned { failure in
+                        let tell = told.map { _ in { result in told.take()!(result) } }
+                        complete(.completed(failure.map(Result.failure) ?? result, isChange: isChange, tell))
+                    }
                 }
-                guard let end else { return ending(nil) }
-                return CommandEnding(isChange: false) { complete in end.closureReturned { complete(ending($0)) } }
             case .failure(let error): return .refused(error, refuse)
             }
         }
@@ -257,6 +257,17 @@ extension AsyncCommands {
 }
 
 extension CommandEnding {
+    /// What is left of a command that was completed with `done`: to tell its caller the value, if one is to be told.
+    @inlinable
+    static func completed<Value>(
+        _ result: Result<Value?, QueueSafeValueError>,
+        isChange: Bool,
+        _ tell: ((Result<Value, QueueSafeValueError>) -> Void)?
+    ) -> Self {
+        let effect = tell.map { tell in Effect { tell(result.map { $0! }) } }
+        return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
+    }
+
     /// What is left of a command that does not run: to tell its caller.
     @inlinable
     static func refused<Told>(
