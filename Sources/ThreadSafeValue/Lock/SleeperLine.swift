@@ -29,11 +29,11 @@ package struct SleeperLine {
     private var sleepers = [Sleeper]()
     private var lastArrival: UInt64 = 0
 
-    /// All that came until then are owed the lock.
-    private var lastOwed: UInt64 = 0
+    /// When a sleeper was last handed the lock.
+    private var lastHandover: UInt64 = 0
 
-    /// After how long a sleep few are owed the lock, in nanoseconds.
-    var handoffDelay: UInt64 = 500_000
+    /// How long a sleeper is owed nothing, after it fell asleep and after the last hand-over, in nanoseconds.
+    var handoffDelay: UInt64 = 250_000
 
     package init() {}
 }
@@ -67,35 +67,11 @@ extension SleeperLine {
         sleepers.removeAll { $0 === sleeper }
     }
 
-    /// When a sleeper will have slept for so long that it is owed the lock: half a millisecond, as in parking_lot, or
-    /// longer if many sleep.
-    ///
-    /// To hand over costs a change of threads, and all that have slept for long get the lock in one go. With 64
-    /// threads that took longer than half a millisecond, so that the next one had always slept for long, and the lock
-    /// was handed over each time: an access of 30 ns took 3 µs. With this, a tenth of the time or less goes into
-    /// hand-overs. With half of it, such threads took twice as long as with a lock that is not fair, and the longest
-    /// wait of all was the same.
-    private func owedTime(of sleeper: Sleeper) -> UInt64 {
-        sleeper.arrival + max(handoffDelay, 80_000 * UInt64(sleepers.count))
-    }
-
-    /// When a sleeper that has just joined the line at its end looks for itself: where many sleep, a little after it is
-    /// owed the lock, so that those before it had time to get it.
-    ///
-    /// The look of the front is enough as a rule: with it, each unlock hands the lock to the next one. When all looked
-    /// as soon as they were owed the lock, half of all wake-ups were in vain, and 64 threads took 1.2 times as long.
-    func lookTime(of sleeper: Sleeper) -> UInt64 {
-        sleeper.arrival + max(handoffDelay, 100_000 * UInt64(sleepers.count))
-    }
-
-    /// A sleeper is owed the lock from now on, however many sleep, and so are those before it.
-    package mutating func owe(_ sleeper: Sleeper) {
-        lastOwed = max(lastOwed, sleeper.arrival)
-    }
-
-    /// Whether the front sleeper is owed the lock.
-    package func frontIsOwed(at time: UInt64) -> Bool {
-        guard let front = sleepers.first else { return false }
-        return front.arrival <= lastOwed || time >= owedTime(of: front)
+    /// Whether the front is handed the lock now: at most once in a quarter of a millisecond, however many sleep, as
+    /// handing over costs a change of threads.
+    package mutating func owesFront(at time: UInt64) -> Bool {
+        guard let front = sleepers.first, time >= max(front.arrival, lastHandover) + handoffDelay else { return false }
+        lastHandover = time
+        return true
     }
 }

@@ -8,10 +8,13 @@
 /// and those that sleep have theirs still before them. Who looks takes a free lock, with the bit if others sleep, or
 /// else sets the bit. A thread that takes a free lock without coming here leaves no less: the bit was not set.
 ///
-/// Each sleeper looks for itself some time after it is owed the lock: a thread that was woken before it may not run for
-/// long, and meanwhile nobody else need come here. After that look the bit stays set until the sleeper is handed the
-/// lock, because the front is owed it as well.
+/// Each sleeper looks for itself once: a thread that was woken before it may not run for long, and meanwhile nobody else
+/// need come here. Hardly any sleeps so long, so the graph of all waits, where it stands from then on, costs the others
+/// nothing.
 final class SleeperQueue {
+    /// For how long a thread sleeps before it looks for itself, in nanoseconds.
+    private static var lookDelay: UInt64 { 10_000_000 }
+
     /// Added to the holder's identity in the lock's word: the holder has to come here when it unlocks.
     static var waiting: UInt64 { 1 }
 
@@ -35,13 +38,9 @@ extension SleeperQueue {
     ///   - deadline: Until when to wait.
     /// - Returns: Whether it has the lock; `false` only after the deadline.
     func lock(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type, until deadline: Deadline) -> Bool {
-        let lookTime: UInt64? = mutex.around {
-            take(word, for: sleeper, orSleep: true) ? nil : line.lookTime(of: sleeper)
-        }
-        guard let lookTime else { return true }
+        let lookTime = now() + Self.lookDelay
         if sleep(word, sleeper, until: min(lookTime, deadline.time)) { return true }
         if deadline.time > lookTime {
-            if mutex.around({ look(word, sleeper) }) { return true }
             // A wait that ends by itself closes no circle.
             if deadline == .never { return sleep(word, sleeper, for: user) }
             if sleep(word, sleeper, until: deadline.time) { return true }
@@ -53,10 +52,10 @@ extension SleeperQueue {
     ///
     /// - Returns: Whether it has the lock.
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, until time: UInt64) -> Bool {
-        while sleeper.parker.park(until: time) {
+        repeat {
             // A thread that was woken too late keeps its place.
             if mutex.around({ take(word, for: sleeper, orSleep: true) }) { return true }
-        }
+        } while sleeper.parker.park(until: time)
         return false
     }
 
@@ -71,13 +70,13 @@ extension SleeperQueue {
 
     /// Gives back the lock whose word is given.
     ///
-    /// A thread that has slept for long gets the lock: it cannot come too late. Another one is woken, and the lock is
-    /// free meanwhile, for whoever comes: to hand over each time would cost a change of threads each time.
+    /// A thread that is owed the lock gets it: it cannot come too late. Otherwise it is woken, and the lock is free
+    /// meanwhile, for whoever comes: to hand over each time would cost a change of threads each time.
     func unlock(_ word: AtomicWord, _ thread: UInt64) {
         let time = now()
         let next: Sleeper? = mutex.around {
             let held = thread | Self.waiting
-            let isOwed = line.frontIsOwed(at: time)
+            let isOwed = line.owesFront(at: time)
             // There may be none: one whose time was over has left.
             let front = line.removeFirst()
             if isOwed { front?.isOwner = true }
@@ -92,7 +91,7 @@ extension SleeperQueue {
         mutex.around { line.count }
     }
 
-    /// After how long a sleep few are owed the lock, in nanoseconds; for tests.
+    /// After how long a sleeper is owed the lock, in nanoseconds; for tests.
     func setHandoffDelay(_ delay: UInt64) {
         mutex.around { line.handoffDelay = delay }
     }
@@ -118,14 +117,6 @@ extension SleeperQueue {
                 return false
             }
         }
-    }
-
-    /// Takes the lock if it is free, for a sleeper that is owed it by now; otherwise the next unlock hands it over.
-    ///
-    /// - Returns: Whether the sleeper has the lock.
-    private func look(_ word: AtomicWord, _ sleeper: Sleeper) -> Bool {
-        line.owe(sleeper)
-        return take(word, for: sleeper, orSleep: true)
     }
 
     /// The word of a lock that a thread holds.

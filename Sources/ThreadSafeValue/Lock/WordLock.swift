@@ -8,9 +8,8 @@
 /// Taking it and giving it back is one atomic operation each while no other thread wants it. A thread that finds it
 /// held looks again for a moment, then sleeps.
 ///
-/// *Eventual fairness*: a free lock goes to whoever comes first, also past those who are just being woken. But a
-/// thread that has slept for half a millisecond, or longer where many sleep, is handed the lock by the next `unlock()`,
-/// in the order in which the threads fell asleep.
+/// *Eventual fairness*: a free lock goes to whoever comes first, also past those who are just being woken. But each
+/// quarter of a millisecond an `unlock()` hands the lock to the thread that fell asleep first.
 ///
 /// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
 /// and in release. So does one that would close a circle of threads, each of which waits for a lock that the next one
@@ -189,7 +188,7 @@ extension WordLock {
         unsafe Storage.sleeperQueue(cell.storage).count
     }
 
-    /// Lets threads sleep for longer than half a millisecond before they are owed the lock.
+    /// Lets threads sleep for longer than a quarter of a millisecond before one is owed the lock.
     package func setHandoffDelay(_ delay: UInt64) {
         unsafe Storage.sleeperQueue(cell.storage).setHandoffDelay(delay)
     }

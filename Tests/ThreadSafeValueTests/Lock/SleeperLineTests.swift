@@ -42,28 +42,30 @@ struct SleeperLineTests {
         #expect(line.threads == [0, 1, 3])
     }
 
-    @Test("Half a millisecond of sleep is enough for few, and more is asked for where many sleep")
-    func handoffDelay() {
-        var line = SleeperLine()
-        line.insert(Sleeper(1), at: 1_000)
-        #expect(!line.frontIsOwed(at: 500_999))
-        #expect(line.frontIsOwed(at: 501_000))
-        for thread in 2...64 { line.insert(Sleeper(UInt64(thread)), at: 1_000) }
-        #expect(!line.frontIsOwed(at: 5_120_999))
-        #expect(line.frontIsOwed(at: 5_121_000))
-        #expect(!SleeperLine().frontIsOwed(at: .max))
-    }
-
-    @Test("One that is owed the lock stays so however many come, and so are those before it, but none behind it")
+    @Test("The front is owed the lock after a quarter of a millisecond of sleep, and then as often, for few or many")
     func owed() {
         var line = SleeperLine()
-        let sleepers = (0..<64).map { Sleeper(UInt64($0)) }
-        for sleeper in sleepers { line.insert(sleeper, at: 1_000) }
-        line.owe(sleepers[1])
-        #expect(line.frontIsOwed(at: 1_000))
-        line.remove(sleepers[0])
-        #expect(line.frontIsOwed(at: 1_000))
-        line.remove(sleepers[1])
-        #expect(!line.frontIsOwed(at: 1_000))
+        #expect(!owes(&line, .max))
+        for thread in 1...64 { line.insert(Sleeper(UInt64(thread)), at: 1_000) }
+        #expect(!owes(&line, 250_999))
+        #expect(owes(&line, 251_000))
+        _ = line.removeFirst()
+        #expect(!owes(&line, 500_999))
+        #expect(owes(&line, 501_000))
     }
+
+    @Test("One that was woken too late is owed the lock as if it had slept on, and one that is new is not")
+    func owedAgain() {
+        var line = SleeperLine()
+        line.insert(Sleeper(1), at: 1_000)
+        let first = line.removeFirst()!
+        line.insert(first, at: 240_000)
+        #expect(owes(&line, 251_000))
+        _ = line.removeFirst()
+        line.insert(Sleeper(2), at: 900_000)
+        #expect(!owes(&line, 1_149_999))
+        #expect(owes(&line, 1_150_000))
+    }
+
+    private func owes(_ line: inout SleeperLine, _ time: UInt64) -> Bool { line.owesFront(at: time) }
 }
