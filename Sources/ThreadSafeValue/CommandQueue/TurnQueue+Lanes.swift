@@ -32,7 +32,7 @@ extension TurnQueue {
             return lane
         }
         if let lane { return .success(AcceptedCommand(command: command, lane: lane)) }
-        target.tell([command], .commandQueueFull)
+        tell([command], .commandQueueFull, on: target)
         return .failure(.commandQueueFull)
     }
 
@@ -63,7 +63,7 @@ extension TurnQueue {
             return (callers.count, commands)
         }
         // All are told before anything goes away: that may wait for one that is told.
-        for (lane, ended) in commands { lane.target.tell(ended, .cancelled) }
+        for (lane, ended) in commands { tell(ended, .cancelled, on: lane.target) }
         for (lane, ended) in commands { ended.forEach { $0.letGo(lane) } }
         return commands.reduce(callerCount) { $0 + $1.1.count }
     }
@@ -81,7 +81,7 @@ extension TurnQueue {
             return true
         }
         if !isCancelled { return false }
-        lane.target.tell([command], .cancelled)
+        tell([command], .cancelled, on: lane.target)
         command.letGo(lane)
         return true
     }
@@ -96,13 +96,11 @@ extension TurnQueue {
         if wasHanded(lane) { line.effects.holder = 0 }
         line.removeIfIdle(lane)
     }
-}
 
-extension DispatchQueue {
-    /// Tells the callers of commands why these do not run.
-    fileprivate func tell(_ commands: [PendingCommand], _ error: QueueSafeValueError) {
+    /// Tells the callers of commands on the target queue why these do not run.
+    private func tell(_ commands: [PendingCommand], _ error: QueueSafeValueError, on target: DispatchQueue) {
         nonisolated(unsafe) let tells = commands.compactMap { $0.refuse(error) }
-        if unsafe !tells.isEmpty { async { unsafe tells.forEach { $0.perform() } } }
+        if unsafe !tells.isEmpty { target.async { unsafe tells.forEach { $0.perform() } } }
     }
 }
 
