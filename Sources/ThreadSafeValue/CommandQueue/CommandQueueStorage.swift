@@ -36,7 +36,8 @@ extension CommandQueueStorage {
     /// The words behind the value: 0, the `TurnWord`; 1, what keeps the `TurnQueue`, once something has waited; 2, what
     /// keeps the `ChangeBroadcaster`, once somebody has listened; 3, how many commands of queues and of tasks may wait;
     /// 4, how many of queues have begun.
-    private func word(_ index: Int) -> AtomicWord {
+    @inlinable
+    func word(_ index: Int) -> AtomicWord {
         unsafe AtomicWord(elementsPlace + index)
     }
 
@@ -50,7 +51,7 @@ extension CommandQueueStorage {
 
     /// The same without counting a reference: keep the storage while you use it. Threads that compete would write to
     /// the one count.
-    @usableFromInline
+    @inlinable
     var uncountedTurns: Unmanaged<TurnQueue> {
         let bits = word(1).loadAcquiring()
         return unsafe bits == 0 ? Unmanaged.passUnretained(turns) : AtomicWord.unmanaged(bits)

@@ -41,7 +41,8 @@ extension TurnQueue {
     @usableFromInline
     func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         let thread = currentThreadIdentity()
-        if tryToTakeTurn(priority, as: thread, timeout == 0 ? .none : .beforeParking) { return nil }
+        if tryToTakeTurn(priority, as: thread) { return nil }
+        if timeout != 0, tryToTakeTurn(priority, as: thread, .beforeParking) { return nil }
         if turn.isHeld(by: thread, or: currentTaskIdentity()) {
             return QueueSafeValueError.reentrantCommand.reported(for: valueType, "wait.\(priority)Priority")
         }

@@ -31,9 +31,11 @@ extension TurnQueue {
             if !lane.state.isLate { line.place(lane) }
             return lane
         }
-        if let lane { return .success(AcceptedCommand(command: command, lane: lane)) }
-        tell([command], .commandQueueFull, on: target)
-        return .failure(.commandQueueFull)
+        guard let lane else {
+            tell([command], .commandQueueFull, on: target)
+            return .failure(.commandQueueFull)
+        }
+        return .success(AcceptedCommand(command: command, lane: lane))
     }
 
     /// Whether no more commands of queues and of tasks may wait. Threads do not count.

@@ -181,6 +181,7 @@ extension TurnQueue {
     /// Gives back the turn of the caller.
     ///
     /// - Returns: What tells listeners, when the caller has given all its turns back.
+    @inline(__always)
     func giveTurnBackToTell(afterChange isChange: Bool) -> Effect? {
         // A listener that comes after this look is behind the command.
         let delivery = unsafe isChange && turn.isObserved ? owner.recordChange() : nil

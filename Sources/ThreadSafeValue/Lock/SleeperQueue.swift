@@ -5,14 +5,13 @@
 /// Where the threads sleep that wait for one lock.
 ///
 /// Invariant (no lost wake-up): while the queue is not empty, the waiting bit is set, or a woken thread owes a look
-/// and those that sleep have theirs still before them. Who looks takes a free lock, with the bit if others sleep, or
+/// and those that sleep have one before them as well. Who looks takes a free lock, with the bit if others sleep, or
 /// else sets the bit. A thread that takes a free lock without coming here leaves no less: the bit was not set.
 ///
-/// Each sleeper looks for itself once: a thread that was woken before it may not run for long, and meanwhile nobody else
-/// need come here. Hardly any sleeps so long, so the graph of all waits, where it stands from then on, costs the others
-/// nothing.
+/// Each sleeper looks for itself now and then: a thread that was woken before it may not run for long, and meanwhile
+/// nobody else need come here.
 final class SleeperQueue {
-    /// For how long a thread sleeps before it looks for itself, in nanoseconds.
+    /// For how long a thread sleeps before it looks for itself, in nanoseconds: twice as long each time.
     private static var lookDelay: UInt64 { 10_000_000 }
 
     /// Added to the holder's identity in the lock's word: the holder has to come here when it unlocks.
@@ -38,34 +37,34 @@ extension SleeperQueue {
     ///   - deadline: Until when to wait.
     /// - Returns: Whether it has the lock; `false` only after the deadline.
     func lock(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type, until deadline: Deadline) -> Bool {
-        let lookTime = now() + Self.lookDelay
-        if sleep(word, sleeper, until: min(lookTime, deadline.time)) { return true }
-        if deadline.time > lookTime {
-            // A wait that ends by itself closes no circle.
-            if deadline == .never { return sleep(word, sleeper, for: user) }
-            if sleep(word, sleeper, until: deadline.time) { return true }
+        // A wait that ends by itself closes no circle.
+        if deadline != .never {
+            return sleep(word, sleeper, until: deadline.time)
+                || mutex.around { take(word, for: sleeper, orSleep: false) }
         }
-        return mutex.around { take(word, for: sleeper, orSleep: false) }
+        // Hardly any sleeps for longer, so the graph of all waits costs the others nothing.
+        if sleep(word, sleeper, until: now() + Self.lookDelay) { return true }
+        let resource = WaitGraph.Resource(isTurn: false, word: word, user: user)
+        let waiting = WaitGraph.Waiting(thread: sleeper.thread, task: currentTaskIdentity())
+        if let circle = WaitGraph.shared.begin(for: resource, by: waiting) { LockMistake.failCircle(circle) }
+        defer { WaitGraph.shared.end(waiting) }
+        return sleep(word, sleeper, until: .max)
     }
 
     /// Sleeps until the thread has the lock, or until a time of `now()`.
     ///
     /// - Returns: Whether it has the lock.
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, until time: UInt64) -> Bool {
+        var delay = Self.lookDelay
         repeat {
-            // A thread that was woken too late keeps its place.
-            if mutex.around({ take(word, for: sleeper, orSleep: true) }) { return true }
-        } while sleeper.parker.park(until: time)
+            let lookTime = min(now() + delay, time)
+            delay *= 2
+            repeat {
+                // A thread that was woken too late keeps its place.
+                if mutex.around({ take(word, for: sleeper, orSleep: true) }) { return true }
+            } while sleeper.parker.park(until: lookTime)
+        } while now() < time
         return false
-    }
-
-    /// Sleeps until the thread has the lock, unless that would be for ever.
-    private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type) -> Bool {
-        let resource = WaitGraph.Resource(isTurn: false, word: word, user: user)
-        let waiting = WaitGraph.Waiting(thread: sleeper.thread, task: currentTaskIdentity())
-        if let circle = WaitGraph.shared.begin(for: resource, by: waiting) { LockMistake.failCircle(circle) }
-        defer { WaitGraph.shared.end(waiting) }
-        return sleep(word, sleeper, until: .max)
     }
 
     /// Gives back the lock whose word is given.

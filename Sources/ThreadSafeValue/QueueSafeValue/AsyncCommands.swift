@@ -204,11 +204,12 @@ extension AsyncCommands {
 }
 
 extension AsyncCommands {
+    // Transparent, as its callers are: otherwise the compiler counts references, and threads that submit compete for the
+    // counts. The copies are there for the same reason: with them, the closure captures no `self`.
+
     /// Submits a command, as one closure and one object.
     ///
     /// Unless `Answer` is `Void`, `run` puts one into the ending.
-    /// Transparent, as are its callers: otherwise the compiler counts references to the value and to the target queue,
-    /// and threads that submit compete for the counts.
     @inlinable @_transparent
     func submit<Answer>(
         _ run: __owned @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
@@ -257,7 +258,7 @@ extension AsyncCommands {
 }
 
 extension CommandEnding {
-    /// What is left of a command that was completed with `done`: to tell its caller the value, if one is to be told.
+    /// The ending of a command that was completed with `done`.
     @inlinable
     static func completed<Value>(
         _ result: Result<Value?, QueueSafeValueError>,

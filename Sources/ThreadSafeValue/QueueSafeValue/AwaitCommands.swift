@@ -35,13 +35,12 @@ public struct AwaitSchedule<Value: Sendable>: Sendable {
 
     @inlinable @_transparent
     init(queue: consuming CommandQueue<Value>, timeout: UInt64) {
-        self.queue = queue
-        self.timeout = timeout
+        (self.queue, self.timeout) = (queue, timeout)
     }
 }
 
 extension AwaitSchedule: CommandSchedule {
-    // Here for speed: through the protocol, the compiler counts a reference up and down.
+    // Here for speed: of a temporary, the compiler counts a reference where they come from the protocol.
 
     /// Commands that go before all others.
     public var highestPriority: AwaitCommands<Value> { @inlinable @_transparent consuming get { priority(.highest) } }

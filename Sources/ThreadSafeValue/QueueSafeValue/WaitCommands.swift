@@ -13,15 +13,14 @@ public struct WaitSchedule<Value> {
 
     @inlinable @_transparent
     init(queue: consuming CommandQueue<Value>, timeout: UInt64 = .max) {
-        self.queue = queue
-        self.timeout = timeout
+        (self.queue, self.timeout) = (queue, timeout)
     }
 }
 
 extension WaitSchedule: Sendable where Value: Sendable {}
 
 extension WaitSchedule: CommandSchedule {
-    // Here for speed: through the protocol, the compiler counts a reference up and down.
+    // Here for speed: of a temporary, the compiler counts a reference where they come from the protocol.
 
     /// Commands that go before all others.
     public var highestPriority: WaitCommands<Value> { @inlinable @_transparent consuming get { priority(.highest) } }

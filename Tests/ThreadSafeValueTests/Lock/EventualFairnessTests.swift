@@ -18,7 +18,7 @@ struct EventualFairnessTests {
                 lock.lock()
                 let sleeper = RunningThread { lock.around { mayEnd.waitUntilOpen() } }
                 try poll("it sleeps") { lock.sleepingThreadCount == 1 }
-                // Longer than the 0.5 ms after which it is owed the lock; how much longer doesn't matter.
+                // Longer than the 0.25 ms after which it is owed the lock; how much longer doesn't matter.
                 Thread.sleep(forTimeInterval: 0.001)
                 lock.unlock()
                 #expect(!lock.tryLock(), "The sleeper has it, though it may not have woken up yet.")
@@ -105,21 +105,21 @@ struct EventualFairnessTests {
     }
 
     /// Two sleep, and the first is woken but does not run: it is in a signal handler. The second must not need it.
-    @Test("A thread that was woken and does not run stands in nobody's way", arguments: [false, true])
-    func wokenAndHeldUp(isTimed: Bool) async {
-        await #expect(processExitsWith: .success) { [isTimed = isTimed as Bool] in
+    @Test("A thread that was woken and does not run stands in nobody's way", arguments: [false, true], [false, true])
+    func wokenAndHeldUp(isTimed: Bool, hasLooked: Bool) async {
+        await #expect(processExitsWith: .success) { [isTimed = isTimed as Bool, hasLooked = hasLooked as Bool] in
             giveUp(afterSeconds: 60)
             var rounds = 0
             // The first must be woken, and not be handed the lock; so both must fall asleep before it is owed that.
             while rounds < 3 {
-                if Self.passesHeldUpThread(isTimed: isTimed) { rounds += 1 }
+                if Self.passesHeldUpThread(isTimed: isTimed, hasLooked: hasLooked) { rounds += 1 }
             }
         }
     }
 
-    private static func passesHeldUpThread(isTimed: Bool) -> Bool {
+    private static func passesHeldUpThread(isTimed: Bool, hasLooked: Bool) -> Bool {
         let lock = WordLock()
-        lock.setHandoffDelay(20_000_000)
+        lock.setHandoffDelay(100_000_000)
         let second = RunningThread {
             while lock.sleepingThreadCount == 0 { usleep(10) }
             if isTimed {
@@ -134,6 +134,8 @@ struct EventualFairnessTests {
         while lock.sleepingThreadCount == 0 { usleep(10) }
         thread.holdUp()
         while lock.sleepingThreadCount < 2 { usleep(10) }
+        // Both look for themselves after 10 ms.
+        if hasLooked { usleep(15_000) }
         lock.unlock()
         let isFree = lock.tryLock()
         if isFree {
