@@ -178,7 +178,7 @@ extension TurnQueue {
         giveTurnBackToTell(afterChange: isChange)?.perform()
     }
 
-    /// Gives back the turn of the caller.
+    /// Gives back the turn of the caller. Inlined, as each command comes here while something stands in line.
     ///
     /// - Returns: What tells listeners, when the caller has given all its turns back.
     @inline(__always)

@@ -44,6 +44,9 @@ extension QueueSafeValue: QueueSafeContainer {
     public var queueSafeValue: QueueSafeValue<Value> { self }
 }
 
+// The members that lead to a command are transparent, and consume what they are called on: so the compiler hands the
+// reference on. Otherwise it counts the reference up and down at each command, which costs more than the command.
+
 extension QueueSafeValue {
     /// Commands that run on the calling thread, which waits for its turn.
     public var wait: WaitSchedule<Value> {
