@@ -130,7 +130,12 @@ struct EventualFairnessTests {
             lock.unlock()
         }
         lock.lock()
-        let (thread, first) = HeldUpThread.start { lock.around {} }
+        // In time: a look of this wait holds nothing but the queue's mutex, and that for a moment. If it were held up
+        // with a lock of the memory allocator, everybody would stand.
+        let (thread, first) = HeldUpThread.start {
+            precondition(lock.lock(until: now() + 600_000_000_000))
+            lock.unlock()
+        }
         while lock.sleepingThreadCount == 0 { usleep(10) }
         thread.holdUp()
         while lock.sleepingThreadCount < 2 { usleep(10) }
