@@ -15,7 +15,8 @@ public import Dispatch
 /// ```
 ///
 /// This is a handle: copies of it share the value. The value lives as long as a copy, a schedule that you keep, or an
-/// accepted command. So a command on a temporary succeeds.
+/// accepted command. So a command on a temporary succeeds. A parameter that is `borrowing` or `consuming` is not copied
+/// by itself: write `(copy value).wait` there.
 public struct QueueSafeValue<Value> {
     @usableFromInline
     let queue: CommandQueue<Value>

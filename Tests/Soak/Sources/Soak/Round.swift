@@ -59,7 +59,7 @@ extension Round {
 
     /// Submits commands to a value that nobody else has, and lets go of it at once.
     func release(_ value: consuming QueueSafeValue<Account>, _ index: Int, _ counts: inout Counts) {
-        let commands = value.async(performIn: queues[index]).mediumPriority
+        let commands = (copy value).async(performIn: queues[index]).mediumPriority
         for _ in 0..<100 {
             counts.add(.async)
             let ticket = Ticket(1, of: self, value: index)
