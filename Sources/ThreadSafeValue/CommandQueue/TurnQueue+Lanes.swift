@@ -23,19 +23,15 @@ extension TurnQueue {
             unsafe lane.commands.append(command)
             line.effects.changesNothing = lane.isInLine && priority <= lane.state.priority
             if line.effects.changesNothing { return lane }
-            if !lane.isInLine {
-                if !lane.state.isSent { startBlock(lane, &line) }
-                if lane.target.identity == line.targetOfMainThread { lane.state.isLate = true }
-            }
+            if !lane.isInLine, !lane.state.isSent { startBlock(lane, &line) }
+            if !lane.isInLine, lane.target.identity == line.targetOfMainThread { lane.state.isLate = true }
             // A late lane gets its place when its block comes.
             if !lane.state.isLate { line.place(lane) }
             return lane
         }
-        guard let lane else {
-            tell([command], .commandQueueFull, on: target)
-            return .failure(.commandQueueFull)
-        }
-        return .success(AcceptedCommand(command: command, lane: lane))
+        if let lane { return .success(AcceptedCommand(command: command, lane: lane)) }
+        tell([command], .commandQueueFull, on: target)
+        return .failure(.commandQueueFull)
     }
 
     /// Whether no more commands of queues and of tasks may wait. Threads do not count.
