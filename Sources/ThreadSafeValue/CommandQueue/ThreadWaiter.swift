@@ -41,6 +41,7 @@ extension TurnQueue {
     @usableFromInline
     func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         let thread = currentThreadIdentity()
+        // Often the turn is free, and the fast path failed only as something stands in line.
         if tryToTakeTurn(priority, as: thread) { return nil }
         if timeout != 0, tryToTakeTurn(priority, as: thread, .beforeParking) { return nil }
         if turn.isHeld(by: thread, or: currentTaskIdentity()) {
