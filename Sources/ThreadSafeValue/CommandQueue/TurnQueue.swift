@@ -96,28 +96,35 @@ extension TurnQueue {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - holder: What gets the turn.
-    ///   - backoff: The pauses between the looks; with none it is a try.
+    ///   - backoff: The pauses between the looks.
+    ///   - isTry: Whether it does not wait if it fails.
     /// - Returns: Whether it has the turn.
-    func tryToTakeTurn(_ priority: CommandPriority, as holder: UInt64, _ backoff: Backoff = .none) -> Bool {
-        var (backoff, isTry, isPatient) = (backoff, backoff.isOver, false)
+    func tryToTakeTurn(
+        _ priority: CommandPriority,
+        as holder: UInt64,
+        _ backoff: Backoff = .none,
+        isTry: Bool = false
+    ) -> Bool {
+        var (backoff, hasLookedLong) = (backoff, backoff.isOver)
         while true {
             let seen = turn
             if seen.mayBeTaken(by: priority, isTry: isTry) {
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
             } else if !backoff.pause() {
                 // Rule 4: a more urgent newcomer does not stand in line at once before a front that may be about to come.
-                if isTry || isPatient || !seen.isFree || !seen.isOwed(before: priority) { return false }
-                (backoff, isPatient) = (Backoff(spins: HandoffPolicy.owedLooks * Backoff.spinsBeforeParking), true)
+                if hasLookedLong || !seen.isFree || !seen.isOwed(before: priority) { return false }
+                backoff = Backoff(spins: HandoffPolicy.owedLooks * Backoff.spinsBeforeParking)
+                hasLookedLong = true
             }
         }
     }
 
     /// Takes the turn only if it is to be had now. Whatever is late stands in nobody's way.
     func tryToTakeTurnNow(_ priority: CommandPriority, as holder: UInt64) -> Bool {
-        if tryToTakeTurn(priority, as: holder) { return true }
+        if tryToTakeTurn(priority, as: holder, isTry: true) { return true }
         guard turn.isFree, !turn.isSuspended else { return false }
         update { $0.passLate() }
-        return tryToTakeTurn(priority, as: holder)
+        return tryToTakeTurn(priority, as: holder, isTry: true)
     }
 
     /// Checks the time of what has waited for the turn, and has it now: no closure begins after its time-out.

@@ -10,7 +10,7 @@ import PackagePlugin
 struct Subject: BuildToolPlugin {
     private static let excluded: Set = [
         // There are doubles of these.
-        "AtomicWord", "ThreadLocal", "LibraryTimers", "CommandMistake",
+        "AtomicWord", "ThreadLocal", "LibraryTimer", "CommandMistake",
         // What is left out asks for more doubles, and has no part in the line.
         "Continuations+Resuming", "AsyncCommands+Labels", "AwaitCommands", "QueueSafeAsyncedValue",
         "QueueSafeContainer+Changes", "QueueSafeContainer+Debugging", "QueueSafeSyncedValue",
@@ -24,13 +24,15 @@ struct Subject: BuildToolPlugin {
         #"s/nonisolated\(nonsending\) //; s/ async (->|throws|\{)/ \1/; s/([^.`])\bawait /\1/g"#,
         // Which no function can hide, as one with the same name and type would be another.
         #"s/withUnsafeCurrentTask/withVirtualTask/"#,
-        // A block has the name of its lane.
-        #"s/target\.async \{ \[self\]/target.async(of: self) { [self]/"#,
+        // A block has the name of its lane, and a time-out of a user may come at any moment.
+        #"s/lane\.target\.async \{ \[self\]/lane.target.async(of: run) { [self]/"#,
+        #"s/LibraryTimer\.set\(at: deadline/LibraryTimer.setForUser(at: deadline/"#,
         // What the calling thread waits as.
         #"s/waiter\.state = Waiter\.State/world.current.waiter = waiter; &/"#,
-        #"s/word\.loadAcquiring\(\)\)\.holder/word.loadHanded()).holder/"#,
         // Each look is a step: as many as a scenario asks for.
-        #"s/for _ in 0\.\.<[0-9]+/for _ in 0..<world.looks/"#,
+        #"s/static let looks(InLine|ForMore) = .*/static var looks\1: Int { world.looks }/"#,
+        #"s/static let pauses(InLine|ForMore|ForBatch) = .*/static let pauses\1 = 0/"#,
+        #"s/static let owedLooks = .*/static let owedLooks = 1/"#,
         #"s/static let spinsBeforeParking = .*/static var spinsBeforeParking: Int { world.looks - 1 }/"#,
         #"s/static let batch = .*/static var batch: Int { world.batch }/"#,
     ]

@@ -68,7 +68,7 @@ private func run(_ arguments: [String]) -> Bool {
 }
 
 // What is global is made here, not in the middle of an execution.
-_ = (WaitGraph.shared, DispatchQueue.main.identity)
+_ = (WaitGraph.shared, DispatchQueue.globalIdentities, DispatchQueue.own)
 unsafe cfiber_on_crash { signal in
     print("FAILED  a crash with signal \(signal) in \(world.scenario): \(Explorer().text(world.chooser.choices))")
     fflush(nil)
