@@ -9,14 +9,18 @@ extension Line {
     ///
     /// Invariant (true summary): without the lock, the word says what the line is.
     ///
-    /// - Returns: What is to be done without the lock.
-    mutating func publish() -> Actions {
-        defer { (holder, isUnchanged, actions) = (nil, false, Actions()) }
-        if isUnchanged || isOver { return actions }
+    /// - Returns: What is to be done without the lock, if there is something.
+    mutating func publish() -> Actions? {
+        if isUnchanged || isOver {
+            isUnchanged = false
+            return nil
+        }
         oweFrontIfDue()
         repeat { exchangeWord() } while turnIsFree && passIfStanding(front?.lane)
         if turnIsFree, let front, !front.state.needsNoWake { send(for: front) }
         setTimerIfNeeded()
+        if actions.isEmpty { return nil }
+        defer { actions = Actions() }
         return actions
     }
 

@@ -66,7 +66,7 @@ struct Line {
 
     private var lastArrival: UInt64 = 0
 
-    // What follows from the change that is made now.
+    // What follows from the change that is made now, until `publish`.
 
     /// What has the turn from now on, if that changes; 0 frees it.
     var holder: UInt64?
@@ -101,6 +101,8 @@ struct Line {
 }
 
 extension Line.Actions {
+    var isEmpty: Bool { woken == nil && block == nil && lateTargets.isEmpty && !setsTimer }
+
     mutating func wake(_ waiter: Waiter) {
         if woken == nil { woken = waiter } else { alsoWoken.append(waiter) }
     }
@@ -245,7 +247,7 @@ extension Line {
     mutating func reinsert(_ waiter: Waiter) {
         if let lane = waiter.lane {
             remove(lane)
-            guard let first = unsafe lane.commands.dropCancelledAndGetFirst() else { return }
+            guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
             (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
         } else if waiter.state.standing == .late {
             remove(waiter)

@@ -71,14 +71,14 @@ extension TurnQueue {
             let answer = change(&line)
             let actions = line.publish()
             // The value is there: what keeps it while something stands in line needs the lock to go.
-            if actions.block != nil {
+            if let actions, actions.block != nil {
                 for _ in 0...actions.moreBlocks.count {
                     _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
                 }
             }
             return (answer, actions)
         }
-        perform(actions)
+        if let actions { perform(actions) }
         return answer
     }
 
