@@ -139,10 +139,10 @@ func takeTurns(
     _ priority: CommandPriority,
     until deadline: Deadline
 ) -> QueueSafeValueError? {
-    let ordered = queues.sorted { $0.word.address < $1.word.address }
+    let ordered = queues.sorted { $0.word.address < $1.word.address }  // fault: turns are taken as named
     for (index, queue) in ordered.enumerated() {
         guard let failure = queue.waitForTurn(priority, deadline.remaining) else { continue }
-        for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false) }
+        for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false) }  // fault: some turns stay taken
         return failure
     }
     return nil
@@ -151,6 +151,7 @@ func takeTurns(
 @usableFromInline
 func giveTurnsBack(of queues: [TurnQueue]) {
     // Listeners are told without any of the turns.
+    // fault: told with a turn; told to nobody
     let deliveries = queues.compactMap { $0.giveTurnBackToTell(afterChange: true) }
     for delivery in deliveries { delivery.perform() }
 }
