@@ -32,7 +32,7 @@ struct Subject: BuildToolPlugin {
         // Which no function can hide, as one with the same name and type would be another.
         #"s/withUnsafeCurrentTask/withVirtualTask/"#,
         // A block has the name of its lane.
-        #"s/target\.async \{ \[self\]/target.async(of: self) { [self]/"#,
+        #"s/target\.async \{ (\[self[^]]*\])/target.async(of: self) { \1/"#,
         // What the calling thread waits as.
         #"s/waiter\.state = Waiter\.State/world.current.waiter = waiter; &/"#,
         #"s/word\.loadAcquiring\(\)\)\.holder/word.loadHanded()).holder/"#,
