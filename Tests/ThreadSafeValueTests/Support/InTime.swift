@@ -4,7 +4,6 @@
 
 import Dispatch
 import Foundation
-import Testing
 import ThreadSafeValue
 
 /// Why a test has no answer: its threads wait for something that never comes.
@@ -40,7 +39,8 @@ func poll(
     seconds: TimeInterval = 240,
     looks: Int = 1,
     _ what: String,
-    at place: SourceLocation = #_sourceLocation,
+    file: String = #fileID,
+    line: Int = #line,
     until isTrue: () throws -> Bool
 ) throws {
     let start = Date()
@@ -48,10 +48,10 @@ func poll(
     var isSaid = false
     while try !isTrue() {
         let waited = Date().timeIntervalSince(start)
-        guard waited < seconds else { throw Hung(description: "It never came true: \(what), at \(place).") }
+        guard waited < seconds else { throw Hung(description: "It never came true: \(what), at \(file):\(line).") }
         if waited > 5, !isSaid {
             isSaid = true
-            print("A test has waited for 5 s: \(what), at \(place).")
+            print("A test has waited for 5 s: \(what), at \(file):\(line).")
             unsafe fflush(nil)
         }
         looked += 1
@@ -61,7 +61,7 @@ func poll(
 
 extension QueueSafeValue {
     /// Waits until as many commands stand in line.
-    func waitForPending(_ count: Int, at place: SourceLocation = #_sourceLocation) throws {
-        try poll("\(count) commands in line", at: place) { pendingCommandCount() == count }
+    func waitForPending(_ count: Int, file: String = #fileID, line: Int = #line) throws {
+        try poll("\(count) commands in line", file: file, line: line) { pendingCommandCount() == count }
     }
 }
