@@ -13,33 +13,37 @@ final class BlockRun: @unchecked Sendable {
 
     let lane: Lane
 
-    /// What the block changes with the turn, and what others read, under the lock too.
-    @safe
-    struct State {
-        /// The commands that the block may begin, from the first one on.
-        fileprivate(set) var batch = LinkedFIFO<PendingCommand>()
+    /// What `isTelling` counted when the timer looked last. Guarded by the lock.
+    private var tellingAtLook: UInt64 = 0
 
+    // Not tracked, as the state of a waiter. Apart, as others read the batch under the lock, and the timer gives it back.
+    @exclusivity(unchecked) private var uncheckedBatch = LinkedFIFO<PendingCommand>()
+    @exclusivity(unchecked) private var uncheckedCursor = Cursor()
+    @exclusivity(unchecked) private var uncheckedState = State()
+
+    /// How far the block is in its batch. Changes with the turn.
+    @safe
+    private struct Cursor {
         /// The command of the batch that is next.
-        fileprivate var next: Unmanaged<PendingCommand>?
+        var next: Unmanaged<PendingCommand>?
 
         /// The last command before that, and how many there are.
-        fileprivate var lastPassed: Unmanaged<PendingCommand>?
-        fileprivate var passedCount = 0
+        var lastPassed: Unmanaged<PendingCommand>?
+        var passedCount = 0
 
         /// Commands of earlier batches. What a closure returned may go away with them, and run any code: so without the
         /// turn.
-        fileprivate var spent = LinkedFIFO<PendingCommand>()
+        var spent = LinkedFIFO<PendingCommand>()
+    }
 
+    /// What only the block uses.
+    @safe
+    struct State {
         /// The turn word while nothing has changed since the batch was taken.
         var word = TurnWord(bits: 0)
 
         /// An equal waiter stands before the commands from this arrival on.
         fileprivate var bound = UInt64.max
-
-        /// What `isTelling` counted when the timer looked last. Guarded by the lock.
-        fileprivate var tellingAtLook: UInt64 = 0
-
-        // The block's own.
 
         /// The holder, when the block has the turn.
         var thread: UInt64 = 0
@@ -65,13 +69,22 @@ final class BlockRun: @unchecked Sendable {
         var hasChanged = false
     }
 
-    // Not tracked, as the state of a waiter.
-    @exclusivity(unchecked) private var uncheckedState = State()
-
     @inline(__always)
     var state: State {
         get { unsafe uncheckedState }
         _modify { yield unsafe &uncheckedState }
+    }
+
+    @inline(__always)
+    private var cursor: Cursor {
+        get { unsafe uncheckedCursor }
+        _modify { yield unsafe &uncheckedCursor }
+    }
+
+    /// The commands that the block may begin, from the first one on. Changes with the turn and the lock.
+    private(set) var batch: LinkedFIFO<PendingCommand> {
+        get { unsafe uncheckedBatch }
+        _modify { yield unsafe &uncheckedBatch }
     }
 
     init(_ lane: Lane) {
@@ -91,17 +104,17 @@ extension BlockRun {
     /// Whether the block has been telling since the timer looked last (rule 6). Under the lock.
     func hasToldSinceLook() -> Bool {
         let count = tellingWord.load()
-        defer { state.tellingAtLook = count }
-        return count & 1 == 1 && count == state.tellingAtLook
+        defer { tellingAtLook = count }
+        return count & 1 == 1 && count == tellingAtLook
     }
 
     /// Whether the batch has more commands.
-    var hasMore: Bool { unsafe state.next != nil && state.count < HandoffPolicy.batch }
+    var hasMore: Bool { unsafe cursor.next != nil && state.count < HandoffPolicy.batch }
 
-    /// Takes the state.next commands of the lane, and begins the first. Under the lock, with the turn, as the lane is the front.
+    /// Takes the next commands of the lane, and begins the first. Under the lock, with the turn, as the lane is the front.
     func takeBatch(of line: borrowing Line) {
-        state.batch = lane.commands.takeBatch()
-        unsafe (state.next, state.passedCount) = (state.batch.head, 0)
+        batch = lane.commands.takeBatch()
+        unsafe (cursor.next, cursor.passedCount) = (batch.head, 0)
         state.bound = line.arrivalOfSecond(lane.state.priority)
         state.current = nil
         while state.current == nil, let command = peek() {
@@ -112,14 +125,14 @@ extension BlockRun {
 
     /// Gives back what the block has not begun. Under the lock, with the turn.
     func putBatchBack() {
-        if let last = unsafe state.lastPassed.take() {
-            unsafe state.spent.append(contentsOf: state.batch.removeFirst(state.passedCount, to: last))
+        if let last = unsafe cursor.lastPassed.take() {
+            unsafe cursor.spent.append(contentsOf: batch.removeFirst(cursor.passedCount, to: last))
         }
-        lane.commands.putBack(state.batch)
-        unsafe (state.batch, state.next, state.passedCount) = (LinkedFIFO(), nil, 0)
+        lane.commands.putBack(batch)
+        unsafe (batch, cursor.next, cursor.passedCount) = (LinkedFIFO(), nil, 0)
     }
 
-    /// Begins the state.next command without the lock, while the turn word is what it was.
+    /// Begins the next command without the lock, while the turn word is what it was.
     ///
     /// Invariant (claim, then look): a change of the line that comes before the exchange lets that fail, and finds the
     /// command waiting. A change after the exchange finds it begun. A cancellation in between wins.
@@ -139,13 +152,13 @@ extension BlockRun {
         return nil
     }
 
-    private func peek() -> PendingCommand? { unsafe state.next?.takeUnretainedValue() }
+    private func peek() -> PendingCommand? { unsafe cursor.next?.takeUnretainedValue() }
 
     private func pass() {
-        guard let link = unsafe state.next else { return }
-        unsafe state.lastPassed = link
-        unsafe state.next = link._withUnsafeGuaranteedRef { unsafe $0.next }
-        state.passedCount += 1
+        guard let link = unsafe cursor.next else { return }
+        unsafe cursor.lastPassed = link
+        unsafe cursor.next = link._withUnsafeGuaranteedRef { unsafe $0.next }
+        cursor.passedCount += 1
     }
 
     /// A command is over, and is to be told without the turn.
@@ -162,5 +175,5 @@ extension BlockRun {
     }
 
     /// Lets go of all that it has run, once it has told callers.
-    func forget() { state.spent.removeAll() }
+    func forget() { cursor.spent.removeAll() }
 }

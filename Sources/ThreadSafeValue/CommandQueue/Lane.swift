@@ -44,7 +44,7 @@ extension Lane {
 
     /// The commands that wait, of one priority or of all.
     func waiting(_ priority: CommandPriority?) -> [PendingCommand] {
-        ((running?.state.batch.elements ?? []) + commands.all).filter {
+        ((running?.batch.elements ?? []) + commands.all).filter {
             $0.state == .waiting && (priority == nil || $0.priority == priority)
         }
     }

@@ -25,31 +25,27 @@ extension Line {
         return lane
     }
 
-    /// A block looks for the turn. With the turn, it takes a batch; without, it may look again, or it ends.
-    mutating func arrive(_ run: BlockRun, isLastLook: Bool) -> BlockArrival {
+    /// A block looks for the turn. With the turn, it takes a batch; without, it may look again.
+    ///
+    /// - Returns: `nil` if the block is over.
+    mutating func arrive(_ run: BlockRun, isLastLook: Bool) -> WaitEnd? {
         let lane = run.lane
-        guard lane.running === run else { return .isOver }
+        guard lane.running === run else { return nil }
         run.isTelling = false
         if run.state.count >= HandoffPolicy.batch, !lane.isEmpty {
             replaceBlock(lane)
-            return .isOver
+            return nil
         }
         noteComing(lane)
         if arrive(lane, as: run.state.thread) {
             begin(run)
             return .hasTurn
         }
-        if !isLastLook, front === lane || front?.kind == .thread { return .mayTry(lane.state.priority) }
+        if !isLastLook, front === lane || front?.kind == .thread { return .mayTry }
         (lane.running, lane.state.needsNoWake) = (nil, false)
         oweAfterComingInVain(lane)
         removeIfIdle(lane)
-        return .isOver
-    }
-
-    enum BlockArrival {
-        case hasTurn
-        case mayTry(CommandPriority)
-        case isOver
+        return nil
     }
 
     /// A block with the turn takes the next commands of its lane, which is the front.
@@ -113,10 +109,26 @@ extension Line {
         return true
     }
 
+    /// Changes the priority of a command that waits.
+    ///
+    /// - Returns: Whether it did.
+    mutating func changePriority(
+        of command: PendingCommand,
+        in lane: Lane,
+        to priority: CommandPriority
+    ) -> Bool {
+        guard command.setPriority(priority) else { return false }
+        lane.commands.notePriorityChanged()
+        // A block with a batch looks at the line before it goes on.
+        isReordered = true
+        if lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 { reinsert(lane) }
+        return true
+    }
+
     /// Some of the lane's commands were cancelled, perhaps its first or its last one.
     private mutating func reinsertAfterCancelling(_ lane: Lane) {
         // A block with a batch keeps the place of that.
-        guard lane.state.standing == .inLine, lane.running?.state.batch.count ?? 0 == 0 else { return }
+        guard lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 else { return }
         let arrival = lane.state.arrival
         reinsert(lane)
         // What was owed for a command goes with that.

@@ -32,11 +32,9 @@ extension TurnQueue {
     private func takeTurn(_ run: BlockRun) -> Bool {
         var backoff = Backoff.beforeParking
         while true {
-            switch update({ $0.arrive(run, isLastLook: backoff.isOver) }) {
-            case .hasTurn: return true
-            case .isOver: return false
-            case .mayTry(let priority): while backoff.pause(), !turn.mayBeTaken(byFront: priority) {}
-            }
+            guard let end = update({ $0.arrive(run, isLastLook: backoff.isOver) }) else { return false }
+            if case .hasTurn = end { return true }
+            while backoff.pause(), !turn.isFree {}
         }
     }
 

@@ -39,8 +39,8 @@ extension Lane {
     fileprivate var contents: UInt64 {
         var sum = mix(id, mix(stateContents, UInt64(commands.cancelledCount)))
         guard let running else { return sum }
-        sum = mix(sum, mix(running.id, running.state.tellingAtLook))
-        for command in running.state.batch.elements { sum = mix(sum, command.id) }
+        sum = mix(sum, mix(running.id, running.tellingAtLook))
+        for command in running.batch.elements { sum = mix(sum, command.id) }
         return sum
     }
 }
