@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// A command that was accepted, and its lane.
 @usableFromInline
 struct AcceptedCommand: Sendable {
@@ -25,6 +27,12 @@ extension AcceptedCommand {
     var waitsForCaller: Bool {
         command.state == .waiting
             && lane.turns.withLine { !$0.isOver && $0.turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) }
+    }
+
+    /// Whether the command waits for its queue, which the calling thread keeps from running.
+    var waitsForThread: Bool {
+        let own = DispatchQueue.own
+        return command.state == .waiting && own?.isSerial == true && own?.identity == lane.target.identity
     }
 
     /// Calls a closure when the command is over.

@@ -147,6 +147,8 @@ extension CommandQueue {
         while unsafe !isMet(value.pointee) {
             if let failure = withTurns({ $0.waitForChange(priority, until: deadline) }) { return .failure(failure) }
         }
+        // The test may have taken long.
+        if let failure = withTurns({ $0.failure(at: deadline) }) { return .failure(failure) }
         return runAndGiveTurnBack(of: thread, isChange: true, body)
     }
 }

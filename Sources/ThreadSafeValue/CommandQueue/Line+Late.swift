@@ -11,7 +11,8 @@ extension Line {
         guard !timerRuns, suspensions == 0, let front, front.kind != .thread, front.state.needsNoWake else { return }
         let isBlockHere = front.kind == .queue && front.state.dueTime == .max
         guard isBlockHere || waiters.elements.count > 1 else { return }
-        (timerRuns, actions.setsTimer) = (true, true)
+        timerRuns = true
+        actions.timerTime = min(front.state.dueTime, now() + HandoffPolicy.late)
     }
 
     /// The time of the timer has come.

@@ -16,7 +16,11 @@ extension Line {
             return nil
         }
         oweFrontIfDue()
-        repeat { exchangeWord() } while turnIsFree && passIfStanding(front?.lane)
+        exchangeWord()
+        if let priority = wantedPriority.take() {
+            if published.isHeldByAsyncClosure { actions.lift = (published.holder, priority) } else { cancelLift() }
+        }
+        while turnIsFree, passIfStanding(front?.lane) { exchangeWord() }
         if turnIsFree, let front, !front.state.needsNoWake { send(for: front) }
         setTimerIfNeeded()
         if actions.isEmpty { return nil }
@@ -34,6 +38,11 @@ extension Line {
             guard published == seen || word.exchange(seen.bits, for: published.bits) else { continue }
             return holder = nil
         }
+    }
+
+    private mutating func cancelLift() {
+        endLift()
+        exchangeWord()
     }
 
     private mutating func send(for front: Waiter) {
@@ -97,6 +106,7 @@ extension Line {
         if let error = waiter.state.refusal { return .refused(error) }
         if waiter.kind == .thread, arrive(waiter, as: waiter.identity) { return .hasTurn }
         waiter.state.needsNoWake = false
+        if turn.isHeldByAsyncClosure { lift(to: waiter.state.taskPriority) }
         #if DEBUG
         (actions.warnsOfSleep, hasWarnedOfSleep) = (waiter.state.task != 0 && !hasWarnedOfSleep, true)
         #endif
@@ -112,9 +122,11 @@ extension Line {
     }
 
     /// An async closure has the turn: the threads of tasks that wait are refused, as it may need them to end.
-    mutating func refuseThreadsOfTasks() {
-        if taskThreadCount == 0 { return }
-        for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) }
+    ///
+    /// - Returns: The priority of the front, if that is a task.
+    mutating func refuseThreadsOfTasks() -> TaskPriority? {
+        if taskThreadCount > 0 { for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) } }
+        return front?.state.taskPriority
     }
 
     /// Gives the turn back.

@@ -55,6 +55,11 @@ struct Line {
     /// The value has gone, and the turn word with it.
     private(set) var isOver = false
 
+    /// How many waiting tasks lift the priority of a task that has the turn, or had, so that it must not end; and where
+    /// it waits for that.
+    private(set) var liftCount = 0
+    private var lifted: [Parker] = []
+
     /// Says when the front thread is owed the turn.
     private var fairness = FairnessClock()
 
@@ -73,6 +78,9 @@ struct Line {
 
     /// The turn word says already what it has to.
     var isUnchanged = false
+
+    /// To what the priority of the task that has the turn is to be lifted.
+    var wantedPriority: TaskPriority?
 
     var actions = Actions()
 
@@ -94,7 +102,11 @@ struct Line {
         /// Target queues that were late: from now on their blocks know the queue that they run on.
         var lateTargets: [DispatchQueue] = []
 
-        var setsTimer = false
+        /// The task that has the turn, and to what its priority is to be lifted.
+        var lift: (task: UInt64, priority: TaskPriority)?
+
+        /// When the line is to be looked at again.
+        var timerTime: UInt64?
 
         /// Debug builds write a line: a thread of a task sleeps.
         var warnsOfSleep = false
@@ -102,7 +114,9 @@ struct Line {
 }
 
 extension Line.Actions {
-    var isEmpty: Bool { woken.isEmpty && blocks.isEmpty && lateTargets.isEmpty && !setsTimer && !warnsOfSleep }
+    var isEmpty: Bool {
+        woken.isEmpty && blocks.isEmpty && lateTargets.isEmpty && lift == nil && timerTime == nil && !warnsOfSleep
+    }
 }
 
 extension Line {
@@ -225,6 +239,24 @@ extension Line {
             return refuse(waiter, .circularWait)
         }
         waiter.state.isRegistered = true
+    }
+
+    /// A task waits: if an async closure has the turn, `publish` lifts its priority.
+    mutating func lift(to priority: TaskPriority?) {
+        if priority != nil { liftCount += 1 }
+        wantedPriority = priority
+    }
+
+    mutating func endLift() {
+        liftCount -= 1
+        if liftCount == 0 { for parker in lifted.drain() { parker.wake() } }
+    }
+
+    /// Where a task that gives the turn back waits until nothing lifts its priority any more.
+    mutating func parkerOfLifted() -> Parker? {
+        guard liftCount > 0, turn.isHeldByAsyncClosure else { return nil }
+        lifted.append(Parker())
+        return lifted.last
     }
 
     /// The value has changed: all that wait for a condition stand in line.

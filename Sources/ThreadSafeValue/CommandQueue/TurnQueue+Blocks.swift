@@ -45,8 +45,8 @@ extension TurnQueue {
                 self.run(command, run)
                 if !run.state.hasTurn || !run.state.isToTell { continue }
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
-                // free.
-                if run.hasMore, tellAndGoOn(run) { continue }
+                // free. A change puts those that wait for one in line first.
+                if run.hasMore, !run.state.hasChanged, tellAndGoOn(run) { continue }
             }
             update { $0.goOnOrRelease(run) }
         }

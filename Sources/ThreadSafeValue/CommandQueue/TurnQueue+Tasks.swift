@@ -49,7 +49,9 @@ extension TurnQueue {
             return .cancelled
         }
         // An async closure has the turn: threads of the pool must not sleep until it ends.
-        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty { update { $0.refuseThreadsOfTasks() } }
+        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty, let priority = update({ $0.refuseThreadsOfTasks() }) {
+            liftPriority(of: wait.holder, to: priority)
+        }
         return nil
     }
 
@@ -58,7 +60,7 @@ extension TurnQueue {
         let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
         let isAccepted = update { line in
             if !isWatching, line.isFull { return false }
-            waiter.state = Waiter.State(priority: wait.priority)
+            waiter.state = Waiter.State(priority: wait.priority, taskPriority: Task.currentPriority)
             line.enter(waiter, isWatching: isWatching)
             // A wait that ends is in no circle for ever.
             if deadline == .never, !isWatching { line.refuseIfCircular(waiter, for: resource) }

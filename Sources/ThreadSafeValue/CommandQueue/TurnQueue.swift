@@ -82,7 +82,11 @@ extension TurnQueue {
         for waiter in actions.woken { waiter.wake() }
         for run in actions.blocks { dispatch(run) }
         for target in actions.lateTargets { target.becomeOwn() }
-        if actions.setsTimer { LibraryTimer.set(at: now() + HandoffPolicy.late) { self.update { $0.look() } } }
+        if let time = actions.timerTime { LibraryTimer.set(at: time) { self.update { $0.look() } } }
+        if let (task, priority) = actions.lift {
+            liftPriority(of: task, to: priority)
+            update { $0.endLift() }
+        }
         if actions.warnsOfSleep {
             let warning = "a wait lets a thread sleep that tasks need. Use await value.async"
             writeToStandardError("ThreadSafeValue: QueueSafeValue<\(valueType)>: \(warning)")
@@ -146,6 +150,10 @@ extension TurnQueue {
         return .refused(.timedOut)
     }
 
+    /// The same for a value that meets a condition.
+    @usableFromInline
+    func failure(at deadline: Deadline) -> QueueSafeValueError? { confirm(until: deadline).failure }
+
     /// Gives back the turn of the caller, and tells listeners.
     ///
     /// - Parameter isChange: Whether the value may have changed.
@@ -166,7 +174,11 @@ extension TurnQueue {
             if seen.releaseMustLock || seen.isObserved && isChange { break }
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
         }
-        update { $0.release(afterChange: isChange) }
+        let parker = update { line in
+            defer { line.release(afterChange: isChange) }
+            return line.parkerOfLifted()
+        }
+        parker?.park()
         return delivery
     }
 }

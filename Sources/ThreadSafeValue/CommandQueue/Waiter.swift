@@ -61,6 +61,9 @@ class Waiter: @unchecked Sendable {
         /// The task in which a thread waits, or 0.
         var task: UInt64 = 0
 
+        /// The priority with which a task waits: it lifts that of an async closure that has the turn.
+        var taskPriority: TaskPriority?
+
         /// The queue whose block waits with a thread.
         var own: OwnQueue?
     }

@@ -70,8 +70,9 @@ extension CommandHandle {
 
     /// Waits on the calling thread until the command is over, as at the end of a program.
     ///
-    /// A thread that runs a block of the target queue waits for itself, if that queue is serial. A command of the same
-    /// value answers ``QueueSafeValueError/reentrantCommand`` at once.
+    /// A command of the same value answers ``QueueSafeValueError/reentrantCommand`` at once, and the main thread
+    /// ``QueueSafeValueError/circularWait`` if the command is for the main queue. A thread that runs a block of another
+    /// serial target queue would wait for itself.
     ///
     /// - Parameter timeout: For how long to wait. `.never` is for ever.
     /// - Returns: What the closure of an `update` returned, or why the command failed.
@@ -80,6 +81,7 @@ extension CommandHandle {
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
         if accepted.waitsForCaller { return .failure(.reentrantCommand) }
+        if accepted.waitsForThread { return .failure(.circularWait) }
         let (parker, deadline) = (Parker(), Deadline(after: timeout))
         if accepted.notifyAtEnd({ parker.wake() }), !parker.park(until: deadline.time) { return .failure(.timedOut) }
         return accepted.result()

@@ -52,7 +52,7 @@ func poll(
         if waited > 5, !isSaid {
             isSaid = true
             print("A test has waited for 5 s: \(what), at \(file):\(line).")
-            unsafe fflush(nil)
+            fflush(nil)
         }
         looked += 1
         if looked >= looks { usleep(50) }

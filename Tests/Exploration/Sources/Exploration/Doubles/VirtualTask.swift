@@ -63,11 +63,22 @@ final class VirtualTask {
 }
 
 enum Task {
+    /// Later threads are more urgent.
+    static var currentPriority: TaskPriority { TaskPriority(rawValue: UInt8(world.current.index)) }
+
     static var isCancelled: Bool { world.current.task?.cancelled ?? false }
 }
 
 struct UnsafeCurrentTask {
     let identity: UInt
+
+    /// A task must not end while its priority is lifted: it is in a command then.
+    func escalatePriority(to priority: TaskPriority) {
+        world.pass(.run("lift the priority of", UInt64(identity)))
+        if !world.threads.contains(where: { $0.task?.identity == UInt64(identity) && !$0.commands.isEmpty }) {
+            world.fail("the priority of a task is lifted that may have ended")
+        }
+    }
 }
 
 func withVirtualTask<Answer>(body: (UnsafeCurrentTask?) -> Answer) -> Answer {
