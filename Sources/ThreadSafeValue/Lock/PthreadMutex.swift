@@ -11,8 +11,8 @@ public import Darwin
 public import Glibc
 #elseif canImport(Musl)
 public import Musl
-#elseif canImport(Bionic)
-public import Bionic
+#elseif canImport(Android)
+public import Android
 #else
 #error("PthreadMutex needs a C library with POSIX threads")
 #endif
