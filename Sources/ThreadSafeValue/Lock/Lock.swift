@@ -47,4 +47,16 @@ extension Lock {
         lock()
         return try scope(body) { unlock() }
     }
+
+    /// Runs a closure on the calling thread while it holds the lock: the same as ``around(_:)``.
+    ///
+    /// - Parameter body: What to do with the lock held. Crashes if it takes the same lock again.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try around(body)
+    }
 }

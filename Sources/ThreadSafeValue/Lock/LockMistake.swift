@@ -14,10 +14,12 @@ enum LockMistake {
         fatalError(
             """
             This thread takes a lock that it already holds\(name.isEmpty ? "" : ": \(name)"). It would wait for itself \
-            forever. Further down in its call stack is an access that is not over. Does what that calls come back to \
-            the value: its closure, the arguments of a method, the right side of a `?.`, a condition that somebody \
-            waits for, the `deinit` of what it lets go? Use the closure's parameter, or take what is needed before. Or \
-            was the lock held across an `await`, and the thread runs another task meanwhile?
+            forever. An access further down in its call stack is not over, and something inside that access uses the \
+            value again. Look at the closure of the access, at what `&` passes twice to one call, as in \
+            `swap(&p.a, &p.b)`, at the arguments of a method, at the right side of a `?.`, at a condition that \
+            somebody waits for, and at the `deinit` of what the access removes. Use the parameter of the closure, or \
+            read what you need before. Or was the lock held across an `await`, and the thread runs another task \
+            meanwhile?
             """
         )
     }

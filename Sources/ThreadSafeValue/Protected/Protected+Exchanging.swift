@@ -20,7 +20,7 @@ extension Protected {
     /// Replaces the value, where an assignment to the wrapped property would not fit.
     ///
     /// - Parameter newValue: What to protect from now on. The old value goes away without the lock.
-    @inlinable
+    @inlinable @_disfavoredOverload
     public func write(_ newValue: consuming Value) {
         _ = exchange(newValue)
     }

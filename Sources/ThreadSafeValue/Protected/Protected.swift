@@ -59,7 +59,7 @@ public struct Protected<Value> {
     /// Protects the first value of a wrapped property.
     ///
     /// - Parameter wrappedValue: What to protect.
-    @inlinable
+    @inlinable @_disfavoredOverload
     public init(wrappedValue: Value) {
         storage = .make(wrappedValue)
     }
@@ -135,11 +135,23 @@ extension Protected {
     /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
-    @inlinable @discardableResult
+    @inlinable
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         lock()
         return try writeAndUnlock(body)
+    }
+
+    /// Calls a closure that may change the value in place, on the calling thread: the same as ``write(_:)``.
+    ///
+    /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws.
+    @inlinable
+    public func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try write(body)
     }
 }

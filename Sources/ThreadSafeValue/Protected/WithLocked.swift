@@ -24,7 +24,7 @@
 ///   - body: What to do with the values, which it may change in place.
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable @discardableResult
+@inlinable
 public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -56,7 +56,7 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
 ///   - body: What to do with the values, which it may change in place.
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable @discardableResult
+@inlinable
 public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -97,7 +97,7 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
 ///   - body: What to do with the values, which it may change in place.
 /// - Returns: What the closure returns.
 /// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable @discardableResult
+@inlinable
 public func withLocked<Value, Result: ~Copyable, Failure: Error>(
     _ values: [Protected<Value>],
     body: (inout [Value]) throws(Failure) -> Result
