@@ -32,7 +32,7 @@ extension LaneCommands {
         return nil
     }
 
-    /// One of its commands was cancelled. It leaves when it is the first, or with many others: O(1) on average.
+    /// One of its commands was cancelled. The command leaves when it is the first, or with many others: O(1) on average.
     mutating func noteCancelled() {
         cancelledCount += 1
         let count = lists.reduce(0) { $0 + $1.count }
@@ -53,14 +53,19 @@ extension LaneCommands {
         }
     }
 
-    /// Takes the next commands, all of one priority.
-    mutating func takeBatch() -> [PendingCommand] {
-        guard let level = dropCancelledAndGetFirst().map({ Int($0.priority.rawValue) }) else { return [] }
-        return (0..<min(lists[level].count, HandoffPolicy.batch)).map { _ in lists[level].removeFirst()! }
+    /// Takes all commands of the most urgent priority: O(1).
+    mutating func takeBatch() -> LinkedFIFO<PendingCommand> {
+        guard let level = lists.lastIndex(where: { $0.count > 0 }) else { return LinkedFIFO() }
+        defer { lists[level] = LinkedFIFO() }
+        return lists[level]
     }
 
-    /// Puts commands of a batch back, at their old places.
-    mutating func putBack(_ batch: some BidirectionalCollection<PendingCommand>) {
-        for command in batch.reversed() { lists[Int(command.priority.rawValue)].prepend(command) }
+    /// Puts the rest of a batch back, before all others of its priority: O(1).
+    mutating func putBack(_ batch: LinkedFIFO<PendingCommand>) {
+        guard let first = batch.first else { return }
+        let level = Int(first.priority.rawValue)
+        var list = batch
+        list.append(contentsOf: lists[level])
+        lists[level] = list
     }
 }

@@ -16,7 +16,7 @@ package struct ArrivalList<Element: Placed> {
     @usableFromInline
     private(set) package var elements: [Element?] = []
 
-    private var count = 0
+    private(set) package var count = 0
 
     package init() {}
 }
