@@ -2,7 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// The methods of collections that are called most. A handle does not have them: these say what to write instead.
+// A handle does not have the methods of its value. These declarations of the most common ones make the compiler say what
+// to write instead.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 @available(*, unavailable, message: "A handle has no methods of its value. Write `handle.write { $0.removeAll() }`.")

@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// Commands without a priority or a schedule, which do not exist: these say what to write instead.
+// A command needs a schedule and a priority. These declarations make the compiler say what to write instead.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 @available(*, unavailable, message: "A command needs a priority. Write `lowestPriority.set { … }`.")
