@@ -173,7 +173,7 @@ func failNamedTwice() -> Never {
 
 @usableFromInline @inline(never)
 func failCountChanged() -> Never {
-    fatalError("The closure of withLocked has changed the number of the values. Return one element for each value.")
+    fatalError("The closure of withLocked has changed the number of the values. Keep one element for each value.")
 }
 
 extension Protected {
