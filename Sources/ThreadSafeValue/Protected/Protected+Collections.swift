@@ -6,7 +6,7 @@ extension Protected where Value: RangeReplaceableCollection {
     /// Appends one element in place.
     ///
     /// - Parameter newElement: The element to append.
-    /// - Complexity: That of the collection's `append`: O(1) on average for an array.
+    /// - Complexity: The same as the collection's `append`: O(1) on average for an array.
     @inlinable
     public func append(_ newElement: Value.Element) {
         write { value in value.append(newElement) }
@@ -15,7 +15,7 @@ extension Protected where Value: RangeReplaceableCollection {
     /// Appends all elements of a sequence in place.
     ///
     /// - Parameter newElements: The elements to append. The calling thread iterates over them under the lock.
-    /// - Complexity: That of the collection's `append`: O(*m*) on average for an array and *m* new elements.
+    /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
     @inlinable
     public func append(contentsOf newElements: some Sequence<Value.Element>) {
         write { value in value.append(contentsOf: newElements) }
@@ -26,7 +26,7 @@ extension Protected {
     /// Appends one element in place, unless the value is `nil`, which stays `nil`.
     ///
     /// - Parameter newElement: The element to append.
-    /// - Complexity: That of the collection's `append`: O(1) on average for an array.
+    /// - Complexity: The same as the collection's `append`: O(1) on average for an array.
     @inlinable
     public func append<Elements: RangeReplaceableCollection>(
         _ newElement: Elements.Element
@@ -37,7 +37,7 @@ extension Protected {
     /// Appends all elements of a sequence in place, unless the value is `nil`, which stays `nil`.
     ///
     /// - Parameter newElements: The elements to append. The calling thread iterates over them under the lock.
-    /// - Complexity: That of the collection's `append`: O(*m*) on average for an array and *m* new elements.
+    /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
     @inlinable
     public func append<Elements: RangeReplaceableCollection>(
         contentsOf newElements: some Sequence<Elements.Element>
@@ -58,7 +58,7 @@ extension Protected {
     /// to an `[Any]?`.
     ///
     /// - Parameter newElements: The collection to append.
-    /// - Complexity: That of the collection's `append`: O(*m*) on average for an array and *m* new elements.
+    /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
     @inlinable @_disfavoredOverload
     public func append<Elements: RangeReplaceableCollection>(
         _ newElements: Elements
