@@ -157,7 +157,7 @@ extension ChangeSubscription {
         } onCancel: {
             // The values that were not fetched stay. Their `deinit` may wait for the task, and the calling thread holds a lock
             // of the runtime for that task.
-            broadcaster.remove(listener, keepingValues: true)
+            broadcaster.remove(listener, keepingValues: true)  // fault: unread changes end too early
         }
         if value == nil { broadcaster.remove(listener) }
         return value

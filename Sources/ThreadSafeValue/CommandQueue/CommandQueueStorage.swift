@@ -92,6 +92,6 @@ extension CommandQueueStorage: AnyCommandQueue {
 
     func recordChange() -> Notification? {
         let listeners: ChangeBroadcaster<Value>? = listenersWord.object()
-        return (listeners?.record(headerPlace.pointee)).map { delivery in Notification { delivery.deliver() } }
+        return unsafe (listeners?.record(headerPlace.pointee)).map { delivery in Notification { delivery.deliver() } }
     }
 }

@@ -14,12 +14,22 @@ final class Lane: Waiter, @unchecked Sendable {
     /// The turn that its commands wait for.
     let turns: TurnQueue
 
-    /// The commands that wait, but for the batch of the block. Not tracked, as the state of a waiter.
-    @exclusivity(unchecked) var commands = LaneCommands()
+    // Not tracked, as the state of a waiter.
+    @exclusivity(unchecked) private var uncheckedCommands = LaneCommands()
+    @exclusivity(unchecked) private var uncheckedRunning: BlockRun?
 
-    /// The block that was dispatched last, until it is over. A block that was replaced is not here any more.
-    // The block reads it without the lock, but with the turn.
-    @exclusivity(unchecked) var running: BlockRun?
+    /// The commands that wait, but for the batch of the block.
+    var commands: LaneCommands {
+        get { unsafe uncheckedCommands }
+        _modify { yield unsafe &uncheckedCommands }
+    }
+
+    /// The block that was dispatched last, until it is over. A block that was replaced is not here any more, as it finds
+    /// with the turn, without the lock.
+    var running: BlockRun? {
+        get { unsafe uncheckedRunning }
+        set { unsafe uncheckedRunning = newValue }
+    }
 
     init(target: DispatchQueue, of turns: TurnQueue) {
         self.target = target
@@ -30,11 +40,11 @@ final class Lane: Waiter, @unchecked Sendable {
 
 extension Lane {
     /// Whether nothing waits but the batch of the block.
-    var isEmpty: Bool { unsafe commands.isEmpty }
+    var isEmpty: Bool { commands.isEmpty }
 
     /// The commands that wait, of one priority or of all.
     func waiting(_ priority: CommandPriority?) -> [PendingCommand] {
-        unsafe ((running?.batch.elements ?? []) + commands.all).filter {
+        ((running?.batch.elements ?? []) + commands.all).filter {
             $0.state == .waiting && (priority == nil || $0.priority == priority)
         }
     }
@@ -44,7 +54,7 @@ extension Lane {
     /// - Returns: The commands that this call ended.
     func endAll(_ priority: CommandPriority?, as state: CommandState) -> [PendingCommand] {
         let ended = waiting(priority).filter { $0.endBeforeItBegins(as: state) }
-        unsafe commands.dropCancelled()
+        commands.dropCancelled()
         return ended
     }
 }

@@ -11,6 +11,9 @@ struct LaneCommands {
 
     /// How many commands were cancelled since those that are cancelled were last taken out.
     private var cancelledCount = 0
+
+    /// The priority of a command has changed.
+    private var isUnsorted = false
 }
 
 extension LaneCommands {
@@ -21,8 +24,19 @@ extension LaneCommands {
         lists[Int(command.priority.rawValue)].append(command)
     }
 
+    /// The priority of one of the commands has changed.
+    mutating func notePriorityChanged() { isUnsorted = true }
+
+    private mutating func sort() {
+        var commands: [PendingCommand] = []
+        for level in lists.indices { while let first = lists[level].removeFirst() { commands.append(first) } }
+        for command in commands.sorted(by: { unsafe $0.arrival < $1.arrival }) { append(command) }
+        isUnsorted = false
+    }
+
     /// The command that is next. Cancelled ones before it go.
     mutating func dropCancelledAndGetFirst() -> PendingCommand? {
+        if isUnsorted { sort() }
         for level in lists.indices.reversed() {
             while let first = lists[level].first {
                 if first.state == .waiting { return first }

@@ -15,7 +15,7 @@ extension Line {
         acceptedCount += 1
         let lane = lane(for: target, of: turns)
         unsafe command.arrival = nextArrival()
-        unsafe lane.commands.append(command)
+        lane.commands.append(command)
         switch lane.state.standing {
         // The lane gets its place when its block arrives.
         case .late: isUnchanged = true
@@ -25,39 +25,35 @@ extension Line {
         return lane
     }
 
-    /// A block looks for the turn. With the turn, it takes a batch; without, it may look again, or it ends.
-    mutating func arrive(_ run: BlockRun, isLastLook: Bool) -> BlockArrival {
+    /// A block looks for the turn. With the turn, it takes a batch; without, it may look again.
+    ///
+    /// - Returns: `nil` if the block is over.
+    mutating func arrive(_ run: BlockRun, isLastLook: Bool) -> WaitEnd? {
         let lane = run.lane
-        guard lane.running === run else { return .isOver }
+        guard lane.running === run else { return nil }
         run.isTelling = false
-        if run.count >= HandoffPolicy.batch, !lane.isEmpty {
+        if run.state.count >= HandoffPolicy.batch, !lane.isEmpty {
             replaceBlock(lane)
-            return .isOver
+            return nil
         }
         noteComing(lane)
-        if arrive(lane, as: run.thread) {
+        if arrive(lane, as: run.state.thread) {
             begin(run)
             return .hasTurn
         }
-        if !isLastLook, front === lane || front?.kind == .thread { return .mayTry(lane.state.priority) }
+        if !isLastLook, front === lane || front?.kind == .thread { return .mayTry }
         (lane.running, lane.state.needsNoWake) = (nil, false)
         oweAfterComingInVain(lane)
         removeIfIdle(lane)
-        return .isOver
-    }
-
-    enum BlockArrival {
-        case hasTurn
-        case mayTry(CommandPriority)
-        case isOver
+        return nil
     }
 
     /// A block with the turn takes the next commands of its lane, which is the front.
     private mutating func begin(_ run: BlockRun) {
         isReordered = false
-        run.hasTurn = true
+        run.state.hasTurn = true
         run.takeBatch(of: self)
-        run.word = TurnWord(holder: run.thread, of: self)
+        run.state.word = TurnWord(holder: run.state.thread, of: self)
     }
 
     /// A block with the turn gives its batch back. It goes on if its lane is the front and nobody is to be told, or frees
@@ -65,9 +61,9 @@ extension Line {
     mutating func goOnOrRelease(_ run: BlockRun) {
         run.putBatchBack()
         reinsert(run.lane)
-        if run.hasChanged { wakeWatchers() }
-        run.hasChanged = false
-        let mayGoOn = !run.isToTell && run.count < HandoffPolicy.batch && suspensions == 0
+        if run.state.hasChanged { wakeWatchers() }
+        run.state.hasChanged = false
+        let mayGoOn = !run.state.isToTell && run.state.count < HandoffPolicy.batch && suspensions == 0
         if mayGoOn, front === run.lane { return begin(run) }
         release(run, to: 0)
     }
@@ -75,13 +71,13 @@ extension Line {
     /// A block without a batch gives the turn to nobody, or to a manual command.
     mutating func release(_ run: BlockRun, to holder: UInt64) {
         self.holder = holder
-        (run.hasTurn, run.isTelling) = (false, true)
+        (run.state.hasTurn, run.isTelling) = (false, true)
     }
 
     /// A block has told callers. It asked for the turn again, and has it or not.
     mutating func returnFromTelling(_ run: BlockRun) {
-        if run.hasTurn { holder = 0 }
-        (run.hasTurn, run.isTelling) = (false, true)
+        if run.state.hasTurn { holder = 0 }
+        (run.state.hasTurn, run.isTelling) = (false, true)
         guard run.lane.running === run else { return }
         run.putBatchBack()
         reinsert(run.lane)
@@ -108,8 +104,24 @@ extension Line {
     mutating func cancel(_ command: PendingCommand, of lane: Lane) -> Bool {
         guard command.endBeforeItBegins(as: .cancelled) else { return false }
         acceptedCount -= 1
-        unsafe lane.commands.noteCancelled()
+        lane.commands.noteCancelled()
         reinsertAfterCancelling(lane)
+        return true
+    }
+
+    /// Changes the priority of a command that waits.
+    ///
+    /// - Returns: Whether it did.
+    mutating func changePriority(
+        of command: PendingCommand,
+        in lane: Lane,
+        to priority: CommandPriority
+    ) -> Bool {
+        guard command.setPriority(priority) else { return false }
+        lane.commands.notePriorityChanged()
+        // A block with a batch looks at the line before it goes on.
+        isReordered = true
+        if lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 { reinsert(lane) }
         return true
     }
 

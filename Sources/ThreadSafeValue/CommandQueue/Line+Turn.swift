@@ -9,14 +9,18 @@ extension Line {
     ///
     /// Invariant (true summary): without the lock, the word says what the line is.
     ///
-    /// - Returns: What is to be done without the lock.
-    mutating func publish() -> Actions {
-        defer { (holder, isUnchanged, actions) = (nil, false, Actions()) }
-        if isUnchanged || isOver { return actions }
+    /// - Returns: What is to be done without the lock, if there is something.
+    mutating func publish() -> Actions? {
+        if isUnchanged || isOver {
+            isUnchanged = false
+            return nil
+        }
         oweFrontIfDue()
         repeat { exchangeWord() } while turnIsFree && passIfStanding(front?.lane)
         if turnIsFree, let front, !front.state.needsNoWake { send(for: front) }
         setTimerIfNeeded()
+        if actions.isEmpty { return nil }
+        defer { actions = Actions() }
         return actions
     }
 
@@ -36,7 +40,7 @@ extension Line {
         if let lane = front.lane { return startBlock(lane) }
         front.state.needsNoWake = true
         if front.kind == .task { front.noteSent(at: now()) }
-        actions.wake(front)
+        actions.woken.append(front)
     }
 
     /// A new block of a lane does what there is to do. An older one goes on with nothing.
@@ -44,7 +48,7 @@ extension Line {
         let run = BlockRun(lane)
         lane.running = run
         lane.noteSent(at: now())
-        actions.dispatch(run)
+        actions.blocks.append(run)
     }
 
     /// Another block does the rest of the lane's commands. The old one tells somebody, or runs on this thread.
@@ -93,6 +97,9 @@ extension Line {
         if let error = waiter.state.refusal { return .refused(error) }
         if waiter.kind == .thread, arrive(waiter, as: waiter.identity) { return .hasTurn }
         waiter.state.needsNoWake = false
+        #if DEBUG
+        (actions.warnsOfSleep, hasWarnedOfSleep) = (waiter.state.task != 0 && !hasWarnedOfSleep, true)
+        #endif
         return .mayTry
     }
 

@@ -66,7 +66,7 @@ struct Line {
 
     private var lastArrival: UInt64 = 0
 
-    // What follows from the change that is made now.
+    // What follows from the change that is made now, until `publish`.
 
     /// What has the turn from now on, if that changes; 0 frees it.
     var holder: UInt64?
@@ -85,29 +85,24 @@ struct Line {
 
     /// What is to be done once the lock is free.
     struct Actions {
-        /// Threads and tasks to wake, in their order. Mostly there is one, which takes no array.
-        private(set) var woken: Waiter?
-        private(set) var alsoWoken: [Waiter] = []
+        /// Threads and tasks to wake, in their order.
+        var woken: [Waiter] = []
 
         /// Blocks to dispatch, for each of which the value is kept.
-        private(set) var block: BlockRun?
-        private(set) var moreBlocks: [BlockRun] = []
+        var blocks: [BlockRun] = []
 
         /// Target queues that were late: from now on their blocks know the queue that they run on.
         var lateTargets: [DispatchQueue] = []
 
         var setsTimer = false
+
+        /// Debug builds write a line: a thread of a task sleeps.
+        var warnsOfSleep = false
     }
 }
 
 extension Line.Actions {
-    mutating func wake(_ waiter: Waiter) {
-        if woken == nil { woken = waiter } else { alsoWoken.append(waiter) }
-    }
-
-    mutating func dispatch(_ run: BlockRun) {
-        if block == nil { block = run } else { moreBlocks.append(run) }
-    }
+    var isEmpty: Bool { woken.isEmpty && blocks.isEmpty && lateTargets.isEmpty && !setsTimer && !warnsOfSleep }
 }
 
 extension Line {
@@ -220,7 +215,7 @@ extension Line {
         guard waiter.state.standing != .away else { return }
         waiter.state.refusal = error
         leave(waiter)
-        if !waiter.state.needsNoWake { actions.wake(waiter) }
+        if !waiter.state.needsNoWake { actions.woken.append(waiter) }
         waiter.state.needsNoWake = true
     }
 
@@ -245,7 +240,7 @@ extension Line {
     mutating func reinsert(_ waiter: Waiter) {
         if let lane = waiter.lane {
             remove(lane)
-            guard let first = unsafe lane.commands.dropCancelledAndGetFirst() else { return }
+            guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
             (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
         } else if waiter.state.standing == .late {
             remove(waiter)

@@ -44,8 +44,8 @@ final class PendingCommand: Linked, @unchecked Sendable {
     /// What its closure returned, if that is more than nothing, or why it failed: a `CommandAnswer`.
     @exclusivity(unchecked) private(set) var answer: AnyObject?
 
-    /// The tasks that await its end. Guarded by the lock of the line.
-    @exclusivity(unchecked) private var awaiting: [UnsafeContinuation<Void, Never>] = unsafe []
+    /// What tells those that await its end. Guarded by the lock of the line.
+    @exclusivity(unchecked) private var awaiting: [Notification] = []
 
     init(_ priority: CommandPriority, _ work: @escaping Work) {
         unsafe self.work = work
@@ -132,6 +132,19 @@ extension PendingCommand {
         }
     }
 
+    /// Changes the priority, unless the command has begun. Under the lock of the line.
+    ///
+    /// - Returns: Whether it did.
+    func setPriority(_ priority: CommandPriority) -> Bool {
+        while true {
+            let seen = word.load()
+            let stage = seen & Self.stageMask
+            if stage != Stage.waiting.rawValue, stage != Stage.claimed.rawValue { return false }
+            let rest = seen & ((1 << Self.priorityPlace) - 1)
+            if word.exchange(seen, for: rest | priority.rawValue << Self.priorityPlace) { return true }
+        }
+    }
+
     func move(_ old: Stage, to new: Stage) -> Bool { move({ $0 == old.rawValue }, to: new.rawValue) }
 
     /// Ends the command, unless it has begun.
@@ -141,17 +154,17 @@ extension PendingCommand {
         move({ $0 == Stage.waiting.rawValue || $0 == Stage.claimed.rawValue }, to: state.rawValue)
     }
 
-    /// A task is to be resumed when the command is over. Under the lock of the line.
+    /// Somebody is to be told when the command is over. Under the lock of the line.
     ///
     /// - Returns: `false` if it is over already.
-    func await(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
+    func notifyAtEnd(_ notification: Notification) -> Bool {
         while true {
             let seen = word.load()
             let stage = seen & Self.stageMask
             if stage > Stage.running.rawValue, stage != Stage.claimed.rawValue { return false }
             if word.exchange(seen, for: seen | Self.awaitedBit) { break }
         }
-        unsafe awaiting.append(continuation)
+        unsafe awaiting.append(notification)
         return true
     }
 
@@ -171,8 +184,8 @@ extension PendingCommand {
         unsafe work = nil
         unsafe tell.take()?.perform()
         if !isAwaited { return }
-        let awaiting = unsafe lane.turns.withLine { _ in unsafe self.awaiting.drain() }
-        unsafe awaiting.forEach { unsafe $0.resume() }
+        let awaiting = lane.turns.withLine { _ in unsafe self.awaiting.drain() }
+        awaiting.forEach { $0.perform() }
     }
 
     /// The command does not run.

@@ -16,7 +16,7 @@ extension TurnQueue {
     private func run(_ run: BlockRun) {
         let thread = ThreadWaiter.current
         thread.blocks.append(run)
-        run.thread = thread.identity
+        run.state.thread = thread.identity
         while takeTurn(run) {
             runCommands(run)
             waitForMore()
@@ -32,20 +32,18 @@ extension TurnQueue {
     private func takeTurn(_ run: BlockRun) -> Bool {
         var backoff = Backoff.beforeParking
         while true {
-            switch update({ $0.arrive(run, isLastLook: backoff.isOver) }) {
-            case .hasTurn: return true
-            case .isOver: return false
-            case .mayTry(let priority): while backoff.pause(), !turn.mayBeTaken(byFront: priority) {}
-            }
+            guard let end = update({ $0.arrive(run, isLastLook: backoff.isOver) }) else { return false }
+            if case .hasTurn = end { return true }
+            while backoff.pause(), !turn.isFree {}
         }
     }
 
     /// Runs commands with the turn until there is a reason to give it back.
     private func runCommands(_ run: BlockRun) {
-        while run.hasTurn {
-            if let command = run.current.take() ?? run.claimNext(word) {
+        while run.state.hasTurn {
+            if let command = run.state.current.take() ?? run.claimNext(word) {
                 self.run(command, run)
-                if !run.hasTurn || !run.isToTell { continue }
+                if !run.state.hasTurn || !run.state.isToTell { continue }
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
                 // free.
                 if run.hasMore, tellAndGoOn(run) { continue }
@@ -53,37 +51,37 @@ extension TurnQueue {
             update { $0.goOnOrRelease(run) }
         }
         run.tell()
-        run.spent.removeAll()
+        run.forget()
     }
 
     private func run(_ command: PendingCommand, _ run: BlockRun) {
-        run.count += 1
+        run.state.count += 1
         startedCount.increment()
         let ending = unsafe Unmanaged<AnyObject>.passUnretained(owner)._withUnsafeGuaranteedRef { command.run($0) }
         if let detach = ending.detach { return self.detach(command, run, detach) }
         if ending.isChange, turn.isObserved {
-            run.hasChanged = true
-            if let delivery = unsafe owner.recordChange() { run.deliveries.append(delivery) }
+            run.state.hasChanged = true
+            if let delivery = unsafe owner.recordChange() { run.state.deliveries.append(delivery) }
         }
         command.finish(ending)
         run.isOver(command)
-        run.isToTell = run.isToTell || ending.tell != nil || command.isAwaited || !run.deliveries.isEmpty
+        run.state.isToTell = run.state.isToTell || ending.tell != nil || command.isAwaited || !run.state.deliveries.isEmpty
     }
 
     /// Frees the turn without the lock, tells callers, and takes the turn back, while nothing in line has changed.
     ///
     /// - Returns: Whether it has freed the turn, and may have it again.
     private func tellAndGoOn(_ run: BlockRun) -> Bool {
-        let free = run.word.held(by: 0).bits
+        let free = run.state.word.held(by: 0).bits
         run.isTelling = true
-        guard word.exchangeReleasing(run.word.bits, for: free) else {
+        guard word.exchangeReleasing(run.state.word.bits, for: free) else {
             run.isTelling = false
             return false
         }
         run.tell()
         run.isTelling = false
-        run.hasTurn = word.exchangeAcquiring(free, for: run.word.bits)
-        if !run.hasTurn || run.lane.running !== run { update { $0.returnFromTelling(run) } }
+        run.state.hasTurn = word.exchangeAcquiring(free, for: run.state.word.bits)
+        if !run.state.hasTurn || run.lane.running !== run { update { $0.returnFromTelling(run) } }
         return true
     }
 

@@ -32,47 +32,29 @@ extension TurnQueue {
     ///   - isWatching: Whether the task has the turn, gives it back, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     nonisolated(nonsending) func waitForTurn(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
-        if !isWatching {
-            if Task.isCancelled { return .cancelled }
-            // A free value is had in no time.
-            if tryToTakeTurn(wait.priority, as: wait.holder) { return confirm(wait, until: .never) }
-            if turn.isHeld(by: currentThreadIdentity(), or: wait.holder & identityBits) {
-                return report(.reentrantCommand, wait)
-            }
-            if wait.deadline == .passed, tryToTakeTurnNow(wait.priority, as: wait.holder) {
-                return confirm(wait, until: .never)
-            }
-            if wait.deadline != .passed, tryToTakeTurn(wait.priority, as: wait.holder, .beforeParking) {
-                return confirm(wait, until: wait.deadline)
-            }
-        }
-        if wait.deadline.hasPassed {
-            if isWatching { releaseAndNotify(afterChange: false) }
+        var end = WaitEnd.mayTry
+        if isWatching, wait.deadline.hasPassed {
+            releaseAndNotify(afterChange: false)
             return .timedOut
         }
-        if let failure = await stand(wait, isWatching: isWatching) { return report(failure, wait) }
-        return confirm(wait, until: wait.deadline)
-    }
-
-    private func report(_ failure: QueueSafeValueError, _ wait: TaskWait) -> QueueSafeValueError {
-        failure.reported(for: valueType, "async.\(wait.priority)Priority")
-    }
-
-    /// Confirms the turn: the command before may have cancelled the task, and its time may be over.
-    private func confirm(_ wait: TaskWait, until deadline: Deadline) -> QueueSafeValueError? {
-        if !keepsTurn(until: deadline) { return .timedOut }
+        if !isWatching {
+            if Task.isCancelled { return .cancelled }
+            end = takeTurn(wait.priority, as: wait.holder, until: wait.deadline)
+        }
+        if case .mayTry = end { end = await stand(wait, isWatching: isWatching) }
+        if let failure = end.failure { return failure.reported(for: valueType, "async.\(wait.priority)Priority") }
+        // The command before may have cancelled the task.
         if Task.isCancelled {
             releaseAndNotify(afterChange: false)
             return .cancelled
         }
-        if wait.holder & TurnWord.asyncBit == 0 || turn.isLineEmpty { return nil }
         // An async closure has the turn: threads of the pool must not sleep until it ends.
-        update { $0.refuseThreadsOfTasks() }
+        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty { update { $0.refuseThreadsOfTasks() } }
         return nil
     }
 
     /// Stands in line, now or after the next change, until the task has the turn or does not get it.
-    nonisolated(nonsending) private func stand(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
+    nonisolated(nonsending) private func stand(_ wait: TaskWait, isWatching: Bool) async -> WaitEnd {
         let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
         let isAccepted = update { line in
             if !isWatching, line.isFull { return false }
@@ -82,7 +64,7 @@ extension TurnQueue {
             if deadline == .never, !isWatching { line.refuseIfCircular(waiter, for: resource) }
             return true
         }
-        if !isAccepted { return .commandQueueFull }
+        if !isAccepted { return .refused(.commandQueueFull) }
         let timer = deadline.isTime ? LibraryTimer.set(at: deadline.time) { self.refuse(waiter, .timedOut) } : nil
         defer { timer?.cancel() }
         while true {
@@ -96,9 +78,10 @@ extension TurnQueue {
             } onCancel: {
                 refuse(waiter, .cancelled)
             }
-            switch update({ $0.finishWait(waiter) }) {
-            case .hasTurn: return nil
-            case .refused(let error): return error
+            let end = update { $0.finishWait(waiter) }
+            switch end {
+            case .hasTurn: return confirm(until: deadline)
+            case .refused: return end
             case .mayTry: continue
             }
         }

@@ -37,16 +37,10 @@ extension TurnQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
     func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        let thread = currentThreadIdentity()
-        // Often the turn is free, and the fast path failed only as something stands in line.
-        if tryToTakeTurn(priority, as: thread) { return nil }
-        if turn.isHeld(by: thread, or: currentTaskIdentity()) {
-            return QueueSafeValueError.reentrantCommand.reported(for: valueType, "wait.\(priority)Priority")
-        }
-        if timeout == 0 { return tryToTakeTurnNow(priority, as: thread) ? nil : .timedOut }
         let deadline = Deadline(after: timeout)
-        if tryToTakeTurn(priority, as: thread, .beforeParking) { return keepsTurn(until: deadline) ? nil : .timedOut }
-        return stand(priority, by: deadline, isWatching: false)
+        var end = takeTurn(priority, as: currentThreadIdentity(), until: deadline)
+        if case .mayTry = end { end = stand(priority, until: deadline, isWatching: false) }
+        return end.failure?.reported(for: valueType, "wait.\(priority)Priority")
     }
 
     /// Gives the turn of the calling thread back, and takes it again after the next change.
@@ -58,11 +52,12 @@ extension TurnQueue {
             releaseAndNotify(afterChange: false)
             return .timedOut
         }
-        return stand(priority, by: deadline, isWatching: true)
+        let end = stand(priority, until: deadline, isWatching: true)
+        return end.failure?.reported(for: valueType, "wait.\(priority)Priority")
     }
 
     /// Stands in line, now or after the next change, until the thread has the turn or does not get it.
-    private func stand(_ priority: CommandPriority, by deadline: Deadline, isWatching: Bool) -> QueueSafeValueError? {
+    private func stand(_ priority: CommandPriority, until deadline: Deadline, isWatching: Bool) -> WaitEnd {
         let (waiter, own, task) = (ThreadWaiter.current, DispatchQueue.own, currentTaskIdentity())
         update { line in
             // A completion waits: another block does the rest of its lane's commands.
@@ -72,22 +67,11 @@ extension TurnQueue {
             waiter.state = Waiter.State(priority: priority, sentTime: now(), task: task, own: own)
             line.enter(waiter, isWatching: isWatching)
         }
-        if let failure = sleep(waiter, priority, until: deadline) {
-            return failure.reported(for: valueType, "wait.\(priority)Priority")
-        }
-        return keepsTurn(until: deadline) ? nil : .timedOut
-    }
-
-    private func sleep(
-        _ waiter: ThreadWaiter,
-        _ priority: CommandPriority,
-        until deadline: Deadline
-    ) -> QueueSafeValueError? {
-        // Time-outs end by themselves, so such a wait is in no circle for ever.
+        // A wait that ends by itself is in no circle for ever.
         var time = deadline.isTime ? deadline.time : now() + HandoffPolicy.circle
         while true {
-            if spinInLine(waiter, priority) { return nil }
-            var end = prepareToPark(waiter)
+            if spinInLine(waiter, priority) { return confirm(until: deadline) }
+            var end = update { $0.prepareToPark(waiter) }
             if case .mayTry = end {
                 if !waiter.parker.park(until: time) {
                     update { line in
@@ -100,8 +84,8 @@ extension TurnQueue {
                 end = update { $0.finishWait(waiter) }
             }
             switch end {
-            case .hasTurn: return nil
-            case .refused(let error): return error
+            case .hasTurn: return confirm(until: deadline)
+            case .refused: return end
             case .mayTry: continue
             }
         }
@@ -116,23 +100,5 @@ extension TurnQueue {
             for _ in 0..<HandoffPolicy.pausesInLine { pauseSpinning() }
         }
         return false
-    }
-
-    private func prepareToPark(_ waiter: ThreadWaiter) -> WaitEnd {
-        #if DEBUG
-        let (end, warns) = update { line -> (WaitEnd, Bool) in
-            let end = line.prepareToPark(waiter)
-            guard case .mayTry = end, waiter.state.task != 0, !line.hasWarnedOfSleep else { return (end, false) }
-            line.hasWarnedOfSleep = true
-            return (end, true)
-        }
-        if warns {
-            let warning = "a wait lets a thread sleep that tasks need. Use await value.async"
-            writeToStandardError("ThreadSafeValue: QueueSafeValue<\(valueType)>: \(warning)")
-        }
-        return end
-        #else
-        return update { $0.prepareToPark(waiter) }
-        #endif
     }
 }

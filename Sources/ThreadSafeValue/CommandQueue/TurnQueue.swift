@@ -71,24 +71,22 @@ extension TurnQueue {
             let answer = change(&line)
             let actions = line.publish()
             // The value is there: what keeps it while something stands in line needs the lock to go.
-            if actions.block != nil {
-                for _ in 0...actions.moreBlocks.count {
-                    _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
-                }
-            }
+            for _ in actions?.blocks ?? [] { _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain() }
             return (answer, actions)
         }
-        perform(actions)
+        if let actions { perform(actions) }
         return answer
     }
 
     private func perform(_ actions: Line.Actions) {
-        actions.woken?.wake()
-        for waiter in actions.alsoWoken { waiter.wake() }
-        if let run = actions.block { dispatch(run) }
-        for run in actions.moreBlocks { dispatch(run) }
+        for waiter in actions.woken { waiter.wake() }
+        for run in actions.blocks { dispatch(run) }
         for target in actions.lateTargets { target.becomeOwn() }
         if actions.setsTimer { LibraryTimer.set(at: now() + HandoffPolicy.late) { self.update { $0.look() } } }
+        if actions.warnsOfSleep {
+            let warning = "a wait lets a thread sleep that tasks need. Use await value.async"
+            writeToStandardError("ThreadSafeValue: QueueSafeValue<\(valueType)>: \(warning)")
+        }
     }
 
     /// Takes the turn if a newcomer may have it, and looks a few times.
@@ -96,37 +94,56 @@ extension TurnQueue {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - holder: What gets the turn.
-    ///   - backoff: The pauses between the looks; with none it is a try.
+    ///   - backoff: The pauses between the looks.
+    ///   - isTry: Whether it does not wait if it fails.
     /// - Returns: Whether it has the turn.
-    func tryToTakeTurn(_ priority: CommandPriority, as holder: UInt64, _ backoff: Backoff = .none) -> Bool {
-        var (backoff, isTry, isPatient) = (backoff, backoff.isOver, false)
+    func tryToTakeTurn(
+        _ priority: CommandPriority,
+        as holder: UInt64,
+        _ backoff: Backoff = .none,
+        isTry: Bool = false
+    ) -> Bool {
+        var (backoff, hasLookedLong) = (backoff, backoff.isOver)
         while true {
             let seen = turn
             if seen.mayBeTaken(by: priority, isTry: isTry) {
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
             } else if !backoff.pause() {
                 // Rule 4: a more urgent newcomer does not stand in line at once before a front that may be about to come.
-                if isTry || isPatient || !seen.isFree || !seen.isOwed(before: priority) { return false }
-                (backoff, isPatient) = (Backoff(spins: HandoffPolicy.owedLooks * Backoff.spinsBeforeParking), true)
+                if hasLookedLong || !seen.isFree || !seen.isOwed(before: priority) { return false }
+                backoff = Backoff(spins: HandoffPolicy.owedLooks * Backoff.spinsBeforeParking)
+                hasLookedLong = true
             }
         }
     }
 
     /// Takes the turn only if it is to be had now. Whatever is late stands in nobody's way.
     func tryToTakeTurnNow(_ priority: CommandPriority, as holder: UInt64) -> Bool {
-        if tryToTakeTurn(priority, as: holder) { return true }
+        if tryToTakeTurn(priority, as: holder, isTry: true) { return true }
         guard turn.isFree, !turn.isSuspended else { return false }
         update { $0.passLate() }
-        return tryToTakeTurn(priority, as: holder)
+        return tryToTakeTurn(priority, as: holder, isTry: true)
+    }
+
+    /// Takes a turn that is to be had without standing in line.
+    ///
+    /// - Returns: `mayTry` if the caller is to stand in line.
+    func takeTurn(_ priority: CommandPriority, as holder: UInt64, until deadline: Deadline) -> WaitEnd {
+        // Often the turn is free, and the fast path failed only as something stands in line.
+        if tryToTakeTurn(priority, as: holder) { return .hasTurn }
+        if turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) { return .refused(.reentrantCommand) }
+        if deadline == .passed { return tryToTakeTurnNow(priority, as: holder) ? .hasTurn : .refused(.timedOut) }
+        if tryToTakeTurn(priority, as: holder, .beforeParking) { return confirm(until: deadline) }
+        return deadline.hasPassed ? .refused(.timedOut) : .mayTry
     }
 
     /// Checks the time of what has waited for the turn, and has it now: no closure begins after its time-out.
     ///
-    /// - Returns: Whether it keeps the turn; if not, it has given the turn back.
-    func keepsTurn(until deadline: Deadline) -> Bool {
-        if !deadline.isTime || !deadline.hasPassed { return true }
+    /// - Returns: `hasTurn`, or why it has given the turn back.
+    func confirm(until deadline: Deadline) -> WaitEnd {
+        if !deadline.isTime || !deadline.hasPassed { return .hasTurn }
         releaseAndNotify(afterChange: false)
-        return false
+        return .refused(.timedOut)
     }
 
     /// Gives back the turn of the caller, and tells listeners.

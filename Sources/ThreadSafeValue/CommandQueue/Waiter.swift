@@ -94,30 +94,8 @@ enum WaitEnd {
     case mayTry
 }
 
-/// For how long the turn waits for one that was sent for (rule 5).
-struct Patience {
-    /// The time, in nanoseconds.
-    private(set) var time = HandoffPolicy.late
-
-    /// For how long the last one that was late was on its way; 0 if none was, or if that was too long.
-    private var delay: UInt64 = 0
-}
-
-extension Patience {
-    /// It is late. If the turn has waited for as long as it may, there is no more patience until it has had a turn.
-    mutating func runOut() {
-        if time == HandoffPolicy.longestPatience { (time, delay) = (HandoffPolicy.late, .max) }
-    }
-
-    /// It has arrived late.
-    mutating func noteDelay(_ nanoseconds: UInt64) {
-        if delay != .max { delay = nanoseconds }
-    }
-
-    /// It was late, and now came in vain: next time, the turn waits for twice as long as it took.
-    mutating func grow() {
-        if delay != 0, delay != .max { time = min(max(2 * delay, time), HandoffPolicy.longestPatience) }
-    }
+extension WaitEnd {
+    var failure: QueueSafeValueError? { if case .refused(let error) = self { error } else { nil } }
 }
 
 extension Waiter: Ordered {

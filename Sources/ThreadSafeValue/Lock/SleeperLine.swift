@@ -55,7 +55,7 @@ extension SleeperLine {
             sleeper.arrival = lastArrival
         }
         let index = sleepers.lastIndex { $0.arrival < sleeper.arrival }
-        sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)
+        sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)  // fault: late sleepers lose their place
     }
 
     /// Removes the sleeper that came first.
@@ -71,6 +71,7 @@ extension SleeperLine {
     /// Decides whether the front is handed the lock now. That happens at most once in a quarter of a millisecond, because
     /// each handover costs a change of threads.
     package mutating func owesFront(at time: UInt64) -> Bool {
+        // fault: owed after a second; handed over each time
         guard let front = sleepers.first, time >= max(front.arrival, lastHandover) + handoffDelay else { return false }
         lastHandover = time
         return true

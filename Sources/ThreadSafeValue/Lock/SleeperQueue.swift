@@ -39,9 +39,9 @@ extension SleeperQueue {
     /// - Returns: Whether the thread has the lock; `false` only after the deadline.
     func lock(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type, until deadline: Deadline) -> Bool {
         // A wait that ends by itself closes no circle.
-        if deadline != .never {
+        if deadline != .never {  // fault: a timed wait closes circles
             return sleep(word, sleeper, until: deadline.time)
-                || mutex.around { take(word, for: sleeper, orSleep: false) }
+                || mutex.around { take(word, for: sleeper, orSleep: false) }  // fault: late when woken, wakes nobody
         }
         // Hardly any thread sleeps for longer, so most waits never come to the graph of all waits.
         if sleep(word, sleeper, until: now() + Self.lookDelay) { return true }
@@ -58,7 +58,7 @@ extension SleeperQueue {
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, until time: UInt64) -> Bool {
         var delay = Self.lookDelay
         repeat {
-            let lookTime = min(now() + delay, time)
+            let lookTime = min(now() + delay, time)  // fault: a sleeper does not look for itself
             delay *= 2
             repeat {
                 // A thread that was woken too late keeps its place.
@@ -77,14 +77,14 @@ extension SleeperQueue {
         let time = now()
         let next: Sleeper? = mutex.around {
             let held = thread | Self.waiting
-            let isOwed = line.owesFront(at: time)
+            let isOwed = line.owesFront(at: time)  // fault: never handed over
             // The line may be empty: a thread leaves it when its time is over.
             let front = line.removeFirst()
-            if isOwed { front?.isOwner = true }
+            if isOwed { front?.isOwner = true }  // fault: the owner is not told
             _ = word.exchange(held, for: isOwed ? marked(front?.thread ?? 0) : 0)
             return front
         }
-        next?.parker.wake()
+        next?.parker.wake()  // fault: unlocking wakes nobody
     }
 
     /// How many threads sleep.
@@ -109,12 +109,12 @@ extension SleeperQueue {
     /// - Returns: Whether the sleeper has the lock. If it does not, it stands in the line if it sleeps.
     private func take(_ word: AtomicWord, for sleeper: Sleeper, orSleep sleeps: Bool) -> Bool {
         if sleeper.isOwner { return true }
-        line.remove(sleeper)
+        line.remove(sleeper)  // fault: out of time, it stays in line
         while true {
             let bits = word.load()
             if bits == 0 {
                 if word.exchangeAcquiring(0, for: marked(sleeper.thread)) { return true }
-            } else if bits & Self.waiting != 0 || word.exchange(bits, for: bits | Self.waiting) {
+            } else if bits & Self.waiting != 0 || word.exchange(bits, for: bits | Self.waiting) {  // fault: not marked
                 if sleeps { line.insert(sleeper, at: now()) }
                 return false
             }
@@ -123,6 +123,6 @@ extension SleeperQueue {
 
     /// The word for a lock that a thread holds, with the waiting bit if others sleep.
     private func marked(_ thread: UInt64) -> UInt64 {
-        line.isEmpty ? thread : thread | Self.waiting
+        line.isEmpty ? thread : thread | Self.waiting  // fault: those behind are forgotten
     }
 }

@@ -89,7 +89,7 @@ extension WaitGraph {
         // A holder that was handed a turn a moment ago may still be registered. So the path has no more steps than waits.
         while path.count <= waits.count, let next = waits[path.last!.holder] {
             path.append(next)
-            if waiting.has(next.holder) { return path }
+            if waiting.has(next.holder) { return path }  // fault: a circle is not seen
         }
         return nil
     }

@@ -12,6 +12,7 @@ extension DispatchQueue {
         #else
         // `DispatchQueue.main` and `.global()` make a new object at each call. Without this, commands for them would
         // have a lane each.
+        // fault: a queue in two objects has two lanes
         Self.handlesAreReadable ? handle : unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         #endif
     }

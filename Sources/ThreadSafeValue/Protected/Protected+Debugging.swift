@@ -20,8 +20,8 @@ extension Protected: CustomReflectable {
     ///
     /// If the value leads back to the handle, the mirror has no end, and `dump` follows it until the stack overflows.
     public var customMirror: Mirror {
-        let value: Any = copyIfFree() ?? "locked"
-        return Mirror(self, children: ["value": value], displayStyle: .struct)
+        let value: Any = copyIfFree() ?? "locked"  // fault: reflection reads unlocked
+        return Mirror(self, children: ["value": value], displayStyle: .struct)  // fault: reflection shows the storage
     }
 }
 

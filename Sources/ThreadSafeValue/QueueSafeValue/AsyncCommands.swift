@@ -116,7 +116,7 @@ extension AsyncCommands {
             switch turn {
             case .success(let storage):
                 let tell = completion.map { [newThenOld] tell in Notification { tell(.success(newThenOld)) } }
-                unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)
+                unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)  // fault: async: old ends with turn
                 return CommandEnding(isChange: true, tell: tell)
             case .failure(let error): return .refused(error, completion)
             }

@@ -105,7 +105,7 @@ extension AwaitCommands {
         // The closure returns the old value, so that it is released after the turn.
         let result = await queue.performAwaited(priority, timeout, isChange: true) { value in
             var old = newValue
-            swap(&value, &old)
+            swap(&value, &old)  // fault: await: old ends with turn
             return (updated: value, old: old)
         }
         return result.map(\.updated)

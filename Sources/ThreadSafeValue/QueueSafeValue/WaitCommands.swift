@@ -114,7 +114,7 @@ extension WaitCommands {
         // The old value is released after the command, without the turn.
         var other = newValue
         return queue.perform(priority, timeout, isChange: true) { value in
-            swap(&value, &other)
+            swap(&value, &other)  // fault: wait: old ends with turn
             return value
         }
     }

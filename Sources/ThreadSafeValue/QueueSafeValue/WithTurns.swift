@@ -139,7 +139,7 @@ func takeTurns(
     _ priority: CommandPriority,
     _ timeout: UInt64
 ) -> QueueSafeValueError? {
-    let ordered = queues.sorted { $0.word.address < $1.word.address }
+    let ordered = queues.sorted { $0.word.address < $1.word.address }  // fault: turns are taken as named
     // The time begins with the first wait: turns that are free are had in no time.
     var deadline: Deadline?
     for (index, queue) in ordered.enumerated() {
@@ -150,7 +150,7 @@ func takeTurns(
             deadline = end
         }
         guard let failure else { continue }
-        for taken in ordered[..<index] { taken.releaseAndNotify(afterChange: false) }
+        for taken in ordered[..<index] { taken.releaseAndNotify(afterChange: false) }  // fault: some turns stay taken
         return failure
     }
     guard let deadline, deadline.isTime, deadline.hasPassed else { return nil }
@@ -161,6 +161,7 @@ func takeTurns(
 @usableFromInline
 func giveTurnsBack(of queues: [TurnQueue]) {
     // Listeners are told once all turns are free.
+    // fault: told with a turn; told to nobody
     let deliveries = queues.compactMap { $0.releaseTurn(afterChange: true) }
     for delivery in deliveries { delivery.perform() }
 }
