@@ -39,7 +39,10 @@ struct ProtectedCallForms {
         let lock = PlatformLock()
         let text = lock.around { "a" }
         await Task.yield()
-        #expect(text == "a")
+        #expect(lock.withLock { text } == "a")
+        let visits = Protected(0)
+        visits.withLock { $0 += 1 }
+        #expect(visits.withLock { $0 + 1 } == 2)
     }
 
     @Test func `an optional is read before it is replaced by a default`() {

@@ -23,16 +23,20 @@ final class CommandAnswer<Answer: Sendable>: Sendable {
 }
 
 extension AcceptedCommand {
+    private var isPending: Bool { command.state == .waiting || command.state == .running }
+
     /// Whether the command waits for a turn that the caller has.
     var waitsForCaller: Bool {
-        command.state == .waiting
-            && lane.turns.withLine { !$0.isOver && $0.turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) }
+        let (thread, task) = (currentThreadIdentity(), currentTaskIdentity())
+        return isPending && lane.turns.withLine { !$0.isOver && $0.turn.isHeld(by: thread, or: task) }
     }
 
-    /// Whether the command waits for its queue, which the calling thread keeps from running.
-    var waitsForThread: Bool {
-        let own = DispatchQueue.own
-        return command.state == .waiting && own?.isSerial == true && own?.identity == lane.target.identity
+    /// Whether the command may need the calling thread: the main thread, as its queue is the target; or a thread of a task,
+    /// as an async closure has the turn.
+    var needsCallingThread: Bool {
+        let (main, isInTask) = (DispatchQueue.main.identity, currentTaskIdentity() != 0)
+        if lane.target.identity == main, DispatchQueue.own?.identity == main { return isPending }
+        return isInTask && isPending && lane.turns.withLine { !$0.isOver && $0.turn.isHeldByAsyncClosure }
     }
 
     /// Calls a closure when the command is over.

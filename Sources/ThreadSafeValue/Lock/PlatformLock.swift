@@ -2,13 +2,13 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// The only place that chooses. The backends have the same member names, down to `Storage`.
+// This file alone chooses the backend. All backends have the same member names, down to `Storage`.
 
 #if canImport(Darwin)
-/// The lock that suits the system best.
+/// The lock that suits the operating system best.
 public typealias PlatformLock = UnfairLock
 #else
-/// The lock that suits the system best.
+/// The lock that suits the operating system best.
 public typealias PlatformLock = WordLock
 #endif
 

@@ -98,7 +98,7 @@ extension Protected {
     ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
-    @inlinable @discardableResult
+    @inlinable
     @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)`.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,
@@ -166,7 +166,6 @@ extension Protected where Value: Sendable {
     ///   - body: What to do with the value, in the task, while nobody else can access it.
     /// - Returns: What the closure returns.
     /// - Throws: `CancellationError` if the task is found cancelled before the closure is called, or what that throws.
-    @discardableResult
     nonisolated(nonsending) public func write<Result: ~Copyable>(
         when condition: @escaping @Sendable (Value) -> Bool,
         _ body: (inout Value) throws -> Result

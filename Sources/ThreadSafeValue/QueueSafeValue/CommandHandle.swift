@@ -4,8 +4,8 @@
 
 public import Dispatch
 
-/// A handle for a command that was submitted to a target queue: to cancel it, to make it more urgent, or to wait for its
-/// end.
+/// A handle for a command that was submitted to a target queue. With it you cancel the command, make it more urgent, or wait
+/// for its end.
 ///
 /// ```swift
 /// let handle = counter.async(performIn: .main).lowestPriority.update { counter in
@@ -15,12 +15,12 @@ public import Dispatch
 /// print(await handle.value)
 /// ```
 ///
-/// Keep it or not: the command runs all the same. It does not keep the value alive. Of a command that is over, it keeps
-/// only what `update` returned.
+/// The command runs whether you keep the handle or not. The handle does not keep the value alive. Once the command is over,
+/// the handle keeps only the answer of an `update`.
 public struct CommandHandle<Answer: Sendable>: Sendable {
     private let accepted: Result<AcceptedCommand, QueueSafeValueError>
 
-    /// - Parameter accepted: The command, or why it was not accepted.
+    /// - Parameter accepted: The command, or the reason why it was not accepted.
     @usableFromInline
     init(_ accepted: Result<AcceptedCommand, QueueSafeValueError>) {
         self.accepted = accepted
@@ -28,7 +28,7 @@ public struct CommandHandle<Answer: Sendable>: Sendable {
 }
 
 extension CommandHandle {
-    /// Where the command is in its life now.
+    /// The state of the command at the moment.
     public var state: CommandState {
         if case .success(let accepted) = accepted { accepted.command.state } else { .refused }
     }
@@ -37,13 +37,13 @@ extension CommandHandle {
         if case .failure(let failure) = accepted { .failure(failure) } else { .failure(.commandQueueFull) }
     }
 
-    /// Takes the command out, unless it has begun.
+    /// Cancels the command, unless it has begun.
     ///
-    /// Its closure is never called then, and its completion gets ``QueueSafeValueError/cancelled`` on the target
-    /// queue. What the closure captured goes away on the calling thread, before this returns. The closure of a
-    /// `get` is called with the failure on the target queue instead, and goes away there.
+    /// The closure of a cancelled command is never called, and its completion gets ``QueueSafeValueError/cancelled`` on the
+    /// target queue. The captures of the closure are released on the calling thread, before this method returns. The
+    /// closure of a `get` is an exception: it is called with the failure on the target queue, and released there.
     ///
-    /// - Returns: `true` if this call cancelled the command; `false` if it had begun or was cancelled or refused
+    /// - Returns: `true` if this call cancelled the command; `false` if the command had begun, or was cancelled or refused
     ///   before.
     /// - Complexity: O(log number of target queues that have commands), on average.
     @discardableResult
@@ -52,11 +52,13 @@ extension CommandHandle {
         return accepted.lane.turns.cancel(accepted.command, of: accepted.lane)
     }
 
-    /// What the closure of an `update` returned, or why the command failed. Other commands return nothing.
+    /// The answer of the command: the result of an `update`, or the reason why the command failed.
     ///
-    /// It suspends the task until the command is over. In an async closure that has the value itself, it answers
-    /// ``QueueSafeValueError/reentrantCommand`` at once, and the command runs later. A circle through another value is
-    /// not found.
+    /// The answer of any other command is `Void`. The updated value of a `set` goes to its completion.
+    ///
+    /// The task is suspended until the command is over. In an async closure that has the value itself, the answer is
+    /// ``QueueSafeValueError/reentrantCommand`` at once, and the command runs later. The library does not find a circle
+    /// through another value.
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             guard case .success(let accepted) = accepted else { return refusal }
@@ -68,20 +70,22 @@ extension CommandHandle {
         }
     }
 
-    /// Waits on the calling thread until the command is over, as at the end of a program.
+    /// Blocks the calling thread until the command is over, for example at the end of a program.
     ///
-    /// A command of the same value answers ``QueueSafeValueError/reentrantCommand`` at once, and the main thread
-    /// ``QueueSafeValueError/circularWait`` if the command is for the main queue. A thread that runs a block of another
-    /// serial target queue would wait for itself.
-    ///
-    /// - Parameter timeout: For how long to wait. `.never` is for ever.
-    /// - Returns: What the closure of an `update` returned, or why the command failed.
-    ///   ``QueueSafeValueError/timedOut`` says that the command is not over yet: it runs all the same.
-    @available(*, noasync, message: "use await handle.value")
+    /// - Warning: Don't wait in a block of a serial queue for a command on the same queue: the wait would never end. The
+    ///   library does not find a circle through another value either.
+    /// - Parameter timeout: For how long the thread may wait. `.never` is for ever. With zero or less, the thread only
+    ///   looks.
+    /// - Returns: The same as ``value``; ``QueueSafeValueError/timedOut`` if the time ended first, and the command runs
+    ///   later. Some waits would never end, and answer at once: with ``QueueSafeValueError/reentrantCommand`` inside a
+    ///   command of the same value; with ``QueueSafeValueError/circularWait`` on the main thread for a command on the
+    ///   main queue, and in a task while an async closure has the turn.
+    @discardableResult
+    @available(*, noasync, message: "It blocks the thread. Use `await handle.value`.")
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
         if accepted.waitsForCaller { return .failure(.reentrantCommand) }
-        if accepted.waitsForThread { return .failure(.circularWait) }
+        if accepted.needsCallingThread { return .failure(.circularWait) }
         let (parker, deadline) = (Parker(), Deadline(after: timeout))
         if accepted.notifyAtEnd({ parker.wake() }), !parker.park(until: deadline.time) { return .failure(.timedOut) }
         return accepted.result()
@@ -89,12 +93,17 @@ extension CommandHandle {
 
     /// Changes how early the command gets its turn, while it waits.
     ///
-    /// The command keeps its arrival: it goes before commands of its new priority that came later.
+    /// The command keeps its arrival, so it goes before the commands of its new priority that were submitted later.
+    ///
+    /// ```swift
+    /// let load = images.async(performIn: .utility).lowestPriority.set { $0.load(row) }
+    /// load.changePriority(to: .highest)                   // the row became visible
+    /// ```
     ///
     /// - Parameter priority: The new priority.
-    /// - Returns: `true` if the command waits with the new priority; `false` if it had begun or was cancelled or refused
+    /// - Returns: `true` if the command waits with the new priority; `false` if it had begun, or was cancelled or refused
     ///   before.
-    /// - Complexity: O(n log n) in the number of commands that wait for the target queue.
+    /// - Complexity: O(*n* log *n*) for *n* commands that wait for the target queue.
     @discardableResult
     public func changePriority(to priority: CommandPriority) -> Bool {
         guard case .success(let accepted) = accepted else { return false }

@@ -49,6 +49,19 @@ struct ProtectedMistakeTests {
         #expect(result.crashMessage.namesTheSecondLock)
     }
 
+    @Test("So do two `&` of one call, and the message names them")
+    func comesBackInOneCall() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            giveUp(afterSeconds: 120)
+            let pair = Protected(Pair())
+            swap(&pair.first, &pair.second)
+        }
+        #expect(result.crashMessage.namesTheSecondLock)
+        #if !canImport(Darwin)
+        #expect(result.crashMessage.contains("`swap(&p.a, &p.b)`"))
+        #endif
+    }
+
     @Test("An access held over a suspension that ends on another thread crashes, and names the `await`")
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
     func heldOverSuspension() async throws {
@@ -62,6 +75,11 @@ struct ProtectedMistakeTests {
         #expect(result.crashMessage.contains("Was the lock held across an `await`?"))
         #endif
     }
+}
+
+private struct Pair: Sendable {
+    var first = 1
+    var second = 2
 }
 
 /// Every way to reach a protected value.
