@@ -107,7 +107,7 @@ extension Protected {
     /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
-    @inlinable
+    @inlinable @inline(__always)
     public func read<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -135,7 +135,7 @@ extension Protected {
     /// - Parameter body: What to do with the value. Crashes if it accesses the same protected value again.
     /// - Returns: What the closure returns.
     /// - Throws: What the closure throws.
-    @inlinable @discardableResult
+    @inlinable @inline(__always) @discardableResult
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
