@@ -167,7 +167,6 @@ extension Protected where Value: Sendable {
     ///   - body: What to do with the value, in the task, while nobody else can access it.
     /// - Returns: What the closure returns.
     /// - Throws: `CancellationError` if the task is found cancelled before the closure is called, or what that throws.
-    @discardableResult
     nonisolated(nonsending) public func write<Result: ~Copyable>(
         when condition: @escaping @Sendable (Value) -> Bool,
         _ body: (inout Value) throws -> Result
@@ -197,14 +196,13 @@ extension Protected where Value: Sendable {
         _ body: (inout Value) throws -> Result
     ) async throws -> Result? {
         let deadline = Deadline(after: timeout)
-        // One element for each time to test the condition. It ends when the time is over, or the task is cancelled.
-        let (tests, continuation) = AsyncStream.makeStream(of: Void.self)
+        // One element for each time that it is woken. It ends when the time is over, or the task is cancelled.
+        let (wakes, continuation) = AsyncStream.makeStream(of: Void.self)
+        var wake = wakes.makeAsyncIterator()
         let condition = Condition(condition, isForChange: true) { awaitedTarget.async { continuation.yield() } }
-        continuation.yield()
-        if deadline == .passed { continuation.finish() }
-        let timer = deadline.isTime ? LibraryTimers.timer(at: deadline.time) { continuation.finish() } : nil
+        var timer: (any DispatchSourceTimer)?
         defer { timer?.cancel() }
-        for await _ in tests {
+        repeat {
             guard !deadline.isTime || !deadline.hasPassed, storage.lock(until: deadline) else { break }
             let isMet = storage.goesOn(condition)
             // After the condition, which may take its time.
@@ -212,7 +210,9 @@ extension Protected where Value: Sendable {
             // A task that is cancelled leaves as one that was woken.
             condition.isWoken = isMet
             unlock()
-        }
+            if deadline == .passed { break }
+            if timer == nil, deadline.isTime { timer = LibraryTimers.timer(at: deadline.time, continuation.finish) }
+        } while await wake.next(isolation: #isolation) != nil
         storage.leave(condition)
         if Task.isCancelled { throw CancellationError() }
         return nil
