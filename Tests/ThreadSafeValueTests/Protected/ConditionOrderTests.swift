@@ -96,7 +96,7 @@ struct ConditionOrderTests {
                 let (number, tests, isOver) = (Protected(0), Log<Void>(), Protected(false))
                 let owner = Owner()
                 let first = Task {
-                    let timeout = isCancelled ? DispatchTimeInterval.never : .seconds(2)
+                    let timeout = isCancelled ? DispatchTimeInterval.never : .milliseconds(200)
                     let answer: Void? = try await owner.write(number, timeout: timeout) { number in
                         tests.add(())
                         return number == 1
@@ -109,11 +109,11 @@ struct ConditionOrderTests {
                 }
                 try poll("the first waits") {
                     _ = owner.jobs.run()
-                    return tests.count > 0
+                    return tests.count > 0 || isOver.wrappedValue
                 }
                 let second = Waiting(number) { isMet in number.write(when: isMet) { $0 = 2 } }
                 number.wrappedValue = 1
-                if isCancelled { first.cancel() } else { sleep(2) }
+                if isCancelled { first.cancel() } else { usleep(210_000) }
                 try poll("the first has left") {
                     _ = owner.jobs.run()
                     return isOver.wrappedValue
