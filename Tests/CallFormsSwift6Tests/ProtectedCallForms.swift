@@ -29,6 +29,14 @@ struct ProtectedCallForms {
         #expect(list[0] == 4)
     }
 
+    @Test func `a task's change on a condition, in time or not`() async throws {
+        let idle = Protected([1])
+        let first = try await idle.write(when: { !$0.isEmpty }, timeout: .seconds(600)) { $0.removeLast() }
+        let second = try await idle.write(when: { !$0.isEmpty }, timeout: .milliseconds(1)) { $0.removeLast() }
+        #expect(first == 1)
+        #expect(second == nil)
+    }
+
     @Test func `a member's subscript with a default`() {
         let settings = Protected(Settings())
         settings.counts["a", default: 0] += 1

@@ -20,6 +20,6 @@ func scope<Result: ~Copyable, Failure: Error>(
         throw error
     }
     end()
-    withExtendedLifetime(result) {}
+    _fixLifetime(result)
     return result
 }

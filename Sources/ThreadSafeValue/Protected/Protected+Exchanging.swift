@@ -9,12 +9,13 @@ extension Protected {
     /// - Returns: The old value.
     @inlinable
     public func exchange(_ newValue: consuming Value) -> Value {
-        // Not copied: `NeverReturningTests` say why.
-        var value = newValue
-        write { swap(&$0, &value) }
+        lock()
+        let old = unsafe place.move()
+        unsafe place.initialize(to: newValue)
+        commit()
         // The old value goes away after that, where its `deinit` may use the new one, also if nobody uses it.
-        withExtendedLifetime(value) {}
-        return value
+        _fixLifetime(old)
+        return old
     }
 
     /// Replaces the value, in code that cannot assign to the wrapped property.

@@ -108,7 +108,7 @@ extension Protected {
     /// - Parameter body: The access to the value. The program crashes if it accesses the same protected value again.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable
+    @inlinable @inline(__always)
     public func read<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -136,7 +136,7 @@ extension Protected {
     /// - Parameter body: The access to the value. The program crashes if it accesses the same protected value again.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable
+    @inlinable @inline(__always)
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -46,12 +46,21 @@ final class Condition<Value>: Placed, @unchecked Sendable {
     let isMet: @Sendable (Value) -> Bool
     let wake: @Sendable () -> Void
 
+    /// Whether its owner is going to change the value. Then it keeps its place in the table until the owner leaves.
+    let isForChange: Bool
+
     /// Guarded by the value's lock.
     var place: Int?
 
-    init(_ isMet: @escaping @Sendable (Value) -> Bool, wake: @escaping @Sendable () -> Void) {
-        self.isMet = isMet
-        self.wake = wake
+    /// Whether its owner was woken, and has not tested it since. Guarded by the value's lock.
+    var isWoken = false
+
+    init(
+        _ isMet: @escaping @Sendable (Value) -> Bool,
+        isForChange: Bool = false,
+        wake: @escaping @Sendable () -> Void
+    ) {
+        (self.isMet, self.isForChange, self.wake) = (isMet, isForChange, wake)
     }
 }
 
@@ -62,24 +71,32 @@ extension WaiterTable {
         awaited.set(AwaitedChange.toMeetCondition, to: true)
     }
 
-    /// Takes a condition out.
-    ///
-    /// - Returns: Whether it was there. If not, it is met.
-    func remove(_ condition: Condition<Value>) -> Bool {
-        guard condition.place != nil else { return false }
+    /// Takes a condition out, if it is there.
+    func remove(_ condition: Condition<Value>) {
         conditions.remove(condition)
         awaited.set(AwaitedChange.toMeetCondition, to: !conditions.isEmpty)
-        return true
     }
 
-    /// Takes out the conditions that a value meets.
+    /// Chooses whom to wake for a value: all that only wait for it, but one of those that will change it, which is the
+    /// first.
     ///
-    /// - Returns: What wakes those who wait for them.
+    /// Invariant (asked on): while a change waits whose condition is met, one that was woken is on its way. When that
+    /// one commits, or gives up, it calls this.
+    ///
+    /// - Returns: What wakes them.
     @usableFromInline
-    func removeMet(by value: Value) -> [@Sendable () -> Void] {
+    func wakeMet(by value: Value) -> [@Sendable () -> Void] {
         var met: [Condition<Value>] = []
-        for case let condition? in conditions.elements where condition.isMet(value) { met.append(condition) }
-        return met.filter(remove).map(\.wake)
+        var isChangeWoken = false
+        for case let condition? in conditions.elements {
+            if condition.isForChange, isChangeWoken || condition.isWoken { continue }
+            if !condition.isMet(value) { continue }
+            condition.isWoken = true
+            isChangeWoken = isChangeWoken || condition.isForChange
+            met.append(condition)
+        }
+        for condition in met where !condition.isForChange { remove(condition) }
+        return met.map(\.wake)
     }
 }
 
