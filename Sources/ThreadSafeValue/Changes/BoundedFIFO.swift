@@ -28,7 +28,7 @@ extension BoundedFIFO {
     /// - Returns: The element that had to go for it.
     @inlinable
     package mutating func put(_ element: Element) -> Element? {
-        let oldest = elements.count - head < capacity ? nil : take()
+        let oldest = elements.count - head < capacity ? nil : take()  // fault: a full buffer takes one more
         elements.append(element)
         return oldest
     }
@@ -40,7 +40,7 @@ extension BoundedFIFO {
         let oldest = elements[head].take()
         head += 1
         if isEmpty || 2 * head > elements.count + 16 {
-            elements.removeSubrange(..<head)
+            elements.removeSubrange(..<head)  // fault: a buffer loses an element
             head = 0
             if elements.isEmpty, elements.capacity > 256 { elements = [] }
         }

@@ -79,7 +79,7 @@ extension ChangeBroadcaster {
             if let old = listener.mailbox.put(value) {
                 if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
             }
-            if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }
+            if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }  // fault: no listener wakes
         }
         lock.unlock()
         return delivery
@@ -91,7 +91,7 @@ extension ChangeBroadcaster {
             whenListenedTo = nil
             return listeners.elements.flatMap { $0?.waiting.drain() ?? [] }
         }
-        waiting.resumeOnGlobalQueue()
+        waiting.resumeOnGlobalQueue()  // fault: a task is resumed in place
     }
 }
 
@@ -99,8 +99,8 @@ extension ChangeBroadcaster {
     /// Somebody has come or gone: tells the storage if that was the first or the last. Under the lock.
     func updateListening() {
         let isUnheard = listeners.isEmpty
-        if isUnheard != isListenedTo { return }
-        isListenedTo = !isUnheard
+        if isUnheard != isListenedTo { return }  // fault: it is listened to for ever
+        isListenedTo = !isUnheard  // fault: it is not listened to again
         whenListenedTo?(isListenedTo)
     }
 
@@ -153,6 +153,7 @@ extension ChangeBroadcaster {
     private func wait(_ listener: Listener, _ continuation: CheckedContinuation<Void, Never>) {
         let isToWait = lock.around {
             // Something may have come in between.
+            // fault: a change is missed before the wait
             guard !listener.isRemoved, listener.mailbox.isEmpty, whenListenedTo != nil else { return false }
             listener.waiting.append(continuation)
             return true

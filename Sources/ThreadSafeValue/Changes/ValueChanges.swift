@@ -157,7 +157,7 @@ extension ChangeSubscription {
         } onCancel: {
             // What it has not fetched stays: it may wait for the task as it goes away, whose lock in the runtime the
             // calling thread has.
-            broadcaster.remove(listener, keepingValues: true)
+            broadcaster.remove(listener, keepingValues: true)  // fault: unread changes end too early
         }
         if value == nil { broadcaster.remove(listener) }
         return value

@@ -123,7 +123,7 @@ extension CommandQueue {
     /// Gives back a turn for which something waits, or that of a value with listeners.
     @inlinable @inline(never)
     func giveTurnBackSlowly(afterChange isChange: Bool) {
-        withTurns { $0.giveTurnBack(afterChange: isChange) }
+        withTurns { $0.releaseAndNotify(afterChange: isChange) }
     }
 
     /// Takes the turn when the value meets a condition, runs `body` with it and gives the turn back.

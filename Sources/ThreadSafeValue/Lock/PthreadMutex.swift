@@ -89,14 +89,14 @@ extension PthreadMutex.Storage {
     @usableFromInline
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
         // Not every C library notices it.
-        if unsafe owner(storage).load() != 0 { LockMistake.failHeldAtEnd() }
+        if unsafe owner(storage).load() != 0 { LockMistake.failHeldAtEnd() }  // fault: mutex: held at its end
         unsafe check(pthread_mutex_destroy(mutex(storage)), "pthread_mutex_destroy")
     }
 
     @inlinable
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         let thread = currentThreadIdentity()
-        if unsafe owner(storage).load() == thread { LockMistake.failLockedTwice() }
+        if unsafe owner(storage).load() == thread { LockMistake.failLockedTwice() }  // fault: mutex: locked twice
         unsafe check(pthread_mutex_lock(mutex(storage)), "pthread_mutex_lock")
         unsafe owner(storage).store(thread)
     }
@@ -117,6 +117,7 @@ extension PthreadMutex.Storage {
 
     @inlinable
     static func unlock(_ storage: UnsafeMutablePointer<Self>) {
+        // fault: mutex: not held
         if unsafe owner(storage).load() != currentThreadIdentity() { LockMistake.failNotHeld() }
         unsafe owner(storage).store(0)
         unsafe check(pthread_mutex_unlock(mutex(storage)), "pthread_mutex_unlock")

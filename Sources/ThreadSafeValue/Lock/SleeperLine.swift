@@ -54,7 +54,7 @@ extension SleeperLine {
             sleeper.arrival = lastArrival
         }
         let index = sleepers.lastIndex { $0.arrival < sleeper.arrival }
-        sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)
+        sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)  // fault: late sleepers lose their place
     }
 
     /// Takes out the sleeper that came first.
@@ -70,6 +70,7 @@ extension SleeperLine {
     /// Whether the front is handed the lock now: at most once in a quarter of a millisecond, however many sleep, as
     /// handing over costs a change of threads.
     package mutating func owesFront(at time: UInt64) -> Bool {
+        // fault: owed after a second; handed over each time
         guard let front = sleepers.first, time >= max(front.arrival, lastHandover) + handoffDelay else { return false }
         lastHandover = time
         return true

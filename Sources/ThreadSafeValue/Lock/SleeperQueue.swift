@@ -38,9 +38,9 @@ extension SleeperQueue {
     /// - Returns: Whether it has the lock; `false` only after the deadline.
     func lock(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type, until deadline: Deadline) -> Bool {
         // A wait that ends by itself closes no circle.
-        if deadline != .never {
+        if deadline != .never {  // fault: a timed wait closes circles
             return sleep(word, sleeper, until: deadline.time)
-                || mutex.around { take(word, for: sleeper, orSleep: false) }
+                || mutex.around { take(word, for: sleeper, orSleep: false) }  // fault: late when woken, wakes nobody
         }
         // Hardly any sleeps for longer, so the graph of all waits costs the others nothing.
         if sleep(word, sleeper, until: now() + Self.lookDelay) { return true }
@@ -57,7 +57,7 @@ extension SleeperQueue {
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, until time: UInt64) -> Bool {
         var delay = Self.lookDelay
         repeat {
-            let lookTime = min(now() + delay, time)
+            let lookTime = min(now() + delay, time)  // fault: a sleeper does not look for itself
             delay *= 2
             repeat {
                 // A thread that was woken too late keeps its place.
@@ -75,14 +75,14 @@ extension SleeperQueue {
         let time = now()
         let next: Sleeper? = mutex.around {
             let held = thread | Self.waiting
-            let isOwed = line.owesFront(at: time)
+            let isOwed = line.owesFront(at: time)  // fault: never handed over
             // There may be none: one whose time was over has left.
             let front = line.removeFirst()
-            if isOwed { front?.isOwner = true }
+            if isOwed { front?.isOwner = true }  // fault: the owner is not told
             _ = word.exchange(held, for: isOwed ? marked(front?.thread ?? 0) : 0)
             return front
         }
-        next?.parker.wake()
+        next?.parker.wake()  // fault: unlocking wakes nobody
     }
 
     /// How many threads sleep.
@@ -106,12 +106,12 @@ extension SleeperQueue {
     /// - Returns: Whether the sleeper has the lock. If not, it is in the line if it sleeps.
     private func take(_ word: AtomicWord, for sleeper: Sleeper, orSleep sleeps: Bool) -> Bool {
         if sleeper.isOwner { return true }
-        line.remove(sleeper)
+        line.remove(sleeper)  // fault: out of time, it stays in line
         while true {
             let bits = word.load()
             if bits == 0 {
                 if word.exchangeAcquiring(0, for: marked(sleeper.thread)) { return true }
-            } else if bits & Self.waiting != 0 || word.exchange(bits, for: bits | Self.waiting) {
+            } else if bits & Self.waiting != 0 || word.exchange(bits, for: bits | Self.waiting) {  // fault: not marked
                 if sleeps { line.insert(sleeper, at: now()) }
                 return false
             }
@@ -120,6 +120,6 @@ extension SleeperQueue {
 
     /// The word of a lock that a thread holds.
     private func marked(_ thread: UInt64) -> UInt64 {
-        line.isEmpty ? thread : thread | Self.waiting
+        line.isEmpty ? thread : thread | Self.waiting  // fault: those behind are forgotten
     }
 }

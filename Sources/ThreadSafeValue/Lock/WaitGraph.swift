@@ -87,7 +87,7 @@ extension WaitGraph {
         // One that was just handed a turn may still be registered for it: each holder is followed once.
         while path.count <= waits.count, let next = waits[path.last!.holder] {
             path.append(next)
-            if waiting.has(next.holder) { return path }
+            if waiting.has(next.holder) { return path }  // fault: a circle is not seen
         }
         return nil
     }

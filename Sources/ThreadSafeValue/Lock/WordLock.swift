@@ -138,7 +138,7 @@ extension WordLock.Storage {
     ) -> Bool {
         if deadline == .passed { return false }
         let (word, thread) = unsafe (word(storage), currentThreadIdentity())
-        unsafe failIfHeld(storage, for: user)
+        unsafe failIfHeld(storage, for: user)  // fault: word lock: locked twice
         // Most locks are held for less than it takes to fall asleep.
         var backoff = Backoff.beforeParking
         while backoff.pause() {
@@ -150,7 +150,7 @@ extension WordLock.Storage {
     @usableFromInline @inline(never)
     static func unlockSlowly(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
         let word = unsafe word(storage)
-        if word.load() & ~SleeperQueue.waiting != thread { LockMistake.failNotHeld() }
+        if word.load() & ~SleeperQueue.waiting != thread { LockMistake.failNotHeld() }  // fault: word lock: not held
         // The holder is a user of the lock, but once the lock is free another user may end it. So the queue is held on
         // to before, and nothing else is touched after.
         let queue = unsafe sleeperQueue(storage)
@@ -159,7 +159,7 @@ extension WordLock.Storage {
 
     @usableFromInline @inline(never)
     static func deinitializeUsed(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }
+        if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }  // fault: word lock: held at its end
         let _: SleeperQueue? = unsafe queue(storage).takeObject()
     }
 

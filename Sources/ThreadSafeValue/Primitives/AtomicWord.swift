@@ -84,13 +84,13 @@ extension AtomicWord {
 extension AtomicWord {
     /// The object that the word keeps; whoever needs it first makes it.
     func object<Object: AnyObject>(orMake make: () -> Object) -> Object {
-        if load() == 0 {
+        if load() == 0 {  // fault: an object is made anew
             let made = unsafe Unmanaged.passRetained(make())
-            if unsafe exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) {
+            if unsafe exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) {  // fault: an object is made anew
                 return unsafe made.takeUnretainedValue()
             }
             // Another thread was faster.
-            unsafe made.release()
+            unsafe made.release()  // fault: each thread has an object
         }
         return unsafe object().unsafelyUnwrapped
     }

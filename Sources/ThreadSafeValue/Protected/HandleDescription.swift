@@ -25,6 +25,6 @@ enum HandleDescription {
             return text(name, of: object, describeValue)
         }
         let isFirst = described.objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
-        return "\(name)(\(isFirst ? describeValue() : "…"))"
+        return "\(name)(\(isFirst ? describeValue() : "…"))"  // fault: a description has no end
     }
 }

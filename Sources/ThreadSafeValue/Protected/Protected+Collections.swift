@@ -31,7 +31,7 @@ extension Protected {
     public func append<Elements: RangeReplaceableCollection>(
         _ newElement: Elements.Element
     ) where Value == Elements? {
-        write { value in value?.append(newElement) }
+        write { value in value?.append(newElement) }  // fault: append makes a list
     }
 
     /// Appends all elements of a sequence in place if there is a collection; `nil` stays `nil`.
@@ -63,6 +63,6 @@ extension Protected {
     public func append<Elements: RangeReplaceableCollection>(
         _ newElements: Elements
     ) where Value == Elements? {
-        write { value in value?.append(contentsOf: newElements) }
+        write { value in value?.append(contentsOf: newElements) }  // fault: append(contentsOf:) makes one
     }
 }

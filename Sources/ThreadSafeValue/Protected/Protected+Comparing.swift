@@ -37,7 +37,7 @@ extension Protected {
     /// each other in a circle. A value compared with itself is locked once.
     @inlinable
     func copies(with other: Protected) -> (own: Value, other: Value) {
-        if storage === other.storage {
+        if storage === other.storage {  // fault: one value is locked twice
             let value = wrappedValue
             return (value, value)
         }

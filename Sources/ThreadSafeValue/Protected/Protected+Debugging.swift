@@ -18,8 +18,8 @@ extension Protected: CustomReflectable {
     ///
     /// A value that leads back to the handle has a mirror without end, which `dump` follows until the stack overflows.
     public var customMirror: Mirror {
-        let value: Any = copyIfFree() ?? "locked"
-        return Mirror(self, children: ["value": value], displayStyle: .struct)
+        let value: Any = copyIfFree() ?? "locked"  // fault: reflection reads unlocked
+        return Mirror(self, children: ["value": value], displayStyle: .struct)  // fault: reflection shows the storage
     }
 }
 

@@ -23,8 +23,8 @@ extension Protected {
             withExtendedLifetime((member, newValue)) {}
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
+            lock()  // fault: a member changes unlocked
+            defer { commit() }  // fault: a member changes unlocked
             yield unsafe &place.pointee[keyPath: keyPath]
         }
     }
@@ -61,8 +61,8 @@ extension Protected {
             withExtendedLifetime(element) {}
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
+            lock()  // fault: an element changes unlocked
+            defer { commit() }  // fault: an element changes unlocked
             yield unsafe &place.pointee[index]
         }
     }

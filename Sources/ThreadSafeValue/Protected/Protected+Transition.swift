@@ -54,7 +54,7 @@ extension Protected {
     ) -> Bool {
         var other = next
         lock()
-        guard unsafe place.pointee[keyPath: state].canTransition(to: next) else {
+        guard unsafe place.pointee[keyPath: state].canTransition(to: next) else {  // fault: every transition is allowed
             unlock()
             return false
         }

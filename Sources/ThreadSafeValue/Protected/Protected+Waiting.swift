@@ -182,8 +182,8 @@ extension Protected where Value: Sendable {
         lock()
         let isMet = unsafe condition(place.pointee)
         // After the condition, which may take its time.
-        let isCancelled = Task.isCancelled
-        if isMet, !isCancelled { return true }
+        let isCancelled = Task.isCancelled  // fault: a cancelled task changes it
+        if isMet, !isCancelled { return true }  // fault: a task changes what is not met
         unlock()
         if isCancelled { throw CancellationError() }
         return false

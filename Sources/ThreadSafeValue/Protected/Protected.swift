@@ -82,8 +82,8 @@ public struct Protected<Value> {
             _ = exchange(newValue)
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
+            lock()  // fault: a value changes unlocked
+            defer { commit() }  // fault: a value changes unlocked
             yield unsafe &place.pointee
         }
     }

@@ -118,7 +118,7 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
         }
         return try body(&moved)
     } end: {
-        if ordered.contains(where: { $0.hasWaiters }) {
+        if ordered.contains(where: { $0.hasWaiters }) {  // fault: a change of a list is not told
             notify(ordered.map { $0.commitToNotify() })
         } else {
             for storage in ordered { storage.unlock() }
@@ -146,7 +146,7 @@ func lock<First, Second, Third>(
 ) {
     var ids = (ObjectIdentifier(first), ObjectIdentifier(second), ObjectIdentifier(third))
     if ids.1 < ids.0 { swap(&ids.0, &ids.1) }
-    if ids.2 < ids.1 { swap(&ids.1, &ids.2) }
+    if ids.2 < ids.1 { swap(&ids.1, &ids.2) }  // fault: the middle two are unordered
     if ids.1 < ids.0 { swap(&ids.0, &ids.1) }
     if ids.0 == ids.1 || ids.1 == ids.2 { failNamedTwice() }
     func lock(_ id: ObjectIdentifier) {

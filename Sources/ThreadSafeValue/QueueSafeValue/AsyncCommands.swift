@@ -113,8 +113,8 @@ extension AsyncCommands {
         return submit { turn in
             switch turn {
             case .success(let storage):
-                let tell = completion.map { [newThenOld] tell in Effect { tell(.success(newThenOld)) } }
-                unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)
+                let tell = completion.map { [newThenOld] tell in Notification { tell(.success(newThenOld)) } }
+                unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)  // fault: async: old ends with turn
                 return CommandEnding(isChange: true, tell: tell)
             case .failure(let error): return .refused(error, completion)
             }
@@ -150,7 +150,7 @@ extension AsyncCommands {
                     try accessClosure(&value)
                     return value
                 }
-                return CommandEnding(isChange: true, failure: result.failure, tell: Effect { completion(result) })
+                return CommandEnding(isChange: true, failure: result.failure, tell: Notification { completion(result) })
             case .failure(let error): return .refused(error, completion)
             }
         }
@@ -176,7 +176,7 @@ extension AsyncCommands {
                 return CommandEnding(
                     isChange: true,
                     answer: CommandAnswer(result),
-                    tell: completion.map { completion in Effect { completion(result) } }
+                    tell: completion.map { completion in Notification { completion(result) } }
                 )
             case .failure(let error): return .refused(error, completion)
             }
@@ -265,7 +265,7 @@ extension CommandEnding {
         isChange: Bool,
         _ tell: ((Result<Value, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        let effect = tell.map { tell in Effect { tell(result.map { $0! }) } }
+        let effect = tell.map { tell in Notification { tell(result.map { $0! }) } }
         return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
     }
 
@@ -275,6 +275,6 @@ extension CommandEnding {
         _ error: QueueSafeValueError,
         _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        CommandEnding(isChange: false, tell: tell.map { tell in Effect { tell(.failure(error)) } })
+        CommandEnding(isChange: false, tell: tell.map { tell in Notification { tell(.failure(error)) } })
     }
 }

@@ -104,7 +104,7 @@ extension AwaitCommands {
         // The old value comes out, so that it goes away when the turn has been given back.
         let result = await queue.performAwaited(priority, timeout, isChange: true) { value in
             var old = newValue
-            swap(&value, &old)
+            swap(&value, &old)  // fault: await: old ends with turn
             return (updated: value, old: old)
         }
         return result.map(\.updated)

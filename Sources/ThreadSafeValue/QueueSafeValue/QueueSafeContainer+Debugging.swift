@@ -26,7 +26,7 @@ extension QueueSafeContainer {
 
     private func copyIfFree() -> Value? {
         let queue = queue
-        guard queue.withTurns({ $0.tryToTakeTurn(.lowest, as: currentThreadIdentity()) }) else { return nil }
+        guard queue.withTurns({ $0.tryToTakeTurnNow(.lowest, as: currentThreadIdentity()) }) else { return nil }
         defer { queue.giveTurnBack(of: currentThreadIdentity(), afterChange: false) }
         return unsafe queue.value.pointee
     }

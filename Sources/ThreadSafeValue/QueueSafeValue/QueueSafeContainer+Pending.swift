@@ -9,7 +9,7 @@ extension QueueSafeContainer {
     /// - Returns: A snapshot: it may have changed when it is read.
     /// - Complexity: O(1) for all, O(number of commands that wait) for one priority.
     public func pendingCommandCount(_ priority: CommandPriority? = nil) -> Int {
-        queue.withTurns { turns in turns.withLine { turns.pendingCount($0, priority) } }
+        queue.withTurns { turns in turns.withLine { $0.pendingCount(priority) } }
     }
 
     /// Cancels the commands that wait for their turn, be it as threads, in tasks or for target queues.

@@ -9,7 +9,7 @@ extension QueueSafeContainer {
     /// needs a ``resume()``. If no handle of the value is left to call it, the pending commands answer
     /// ``QueueSafeValueError/valueContainerDeinited``. A `wait` on the thread that is to resume would wait for ever.
     public func suspend() {
-        queue.withTurns { turns in turns.update { $0.suspensions += 1 } }
+        queue.withTurns { turns in turns.update { $0.suspend() } }
     }
 
     /// Takes back one `suspend()`; after the last, the commands that wait go on.
@@ -17,7 +17,7 @@ extension QueueSafeContainer {
     /// - Returns: Success, or ``QueueSafeValueError/notSuspended`` if there is nothing to take back.
     @discardableResult
     public func resume() -> Result<Void, QueueSafeValueError> {
-        if queue.withTurns({ $0.resume() }) { return .success(()) }
+        if queue.withTurns({ turns in turns.update { $0.resume() } }) { return .success(()) }
         return .failure(.notSuspended.reported(for: Value.self, "resume()"))
     }
 }

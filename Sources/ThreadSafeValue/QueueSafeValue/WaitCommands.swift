@@ -113,7 +113,7 @@ extension WaitCommands {
         // The old value goes away after the command, without the turn.
         var other = newValue
         return queue.perform(priority, timeout, isChange: true) { value in
-            swap(&value, &other)
+            swap(&value, &other)  // fault: wait: old ends with turn
             return value
         }
     }

@@ -118,7 +118,7 @@ func withTurns<Answer>(
     _ timeout: DispatchTimeInterval,
     _ body: () throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    if let failure = takeTurns(of: queues, priority, until: Deadline(after: timeout)) { return .failure(failure) }
+    if let failure = takeTurns(of: queues, priority, timeout.waitingNanoseconds) { return .failure(failure) }
     return scope {
         do {
             return .success(try body())
@@ -137,20 +137,31 @@ func withTurns<Answer>(
 func takeTurns(
     of queues: [TurnQueue],
     _ priority: CommandPriority,
-    until deadline: Deadline
+    _ timeout: UInt64
 ) -> QueueSafeValueError? {
-    let ordered = queues.sorted { $0.word.address < $1.word.address }
+    let ordered = queues.sorted { $0.word.address < $1.word.address }  // fault: turns are taken as named
+    // The time begins with the first wait: turns that are free are had in no time.
+    var deadline: Deadline?
     for (index, queue) in ordered.enumerated() {
-        guard let failure = queue.waitForTurn(priority, deadline.remaining) else { continue }
-        for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false) }
+        var failure = queue.waitForTurn(priority, 0)
+        if case .timedOut = failure, timeout != 0 {
+            let end = deadline ?? Deadline(after: timeout)
+            if !end.hasPassed { failure = queue.waitForTurn(priority, end.remaining) }
+            deadline = end
+        }
+        guard let failure else { continue }
+        for taken in ordered[..<index] { taken.releaseAndNotify(afterChange: false) }  // fault: some turns stay taken
         return failure
     }
-    return nil
+    guard let deadline, deadline.isTime, deadline.hasPassed else { return nil }
+    for taken in ordered { taken.releaseAndNotify(afterChange: false) }
+    return .timedOut
 }
 
 @usableFromInline
 func giveTurnsBack(of queues: [TurnQueue]) {
     // Listeners are told without any of the turns.
-    let deliveries = queues.compactMap { $0.giveTurnBackToTell(afterChange: true) }
+    // fault: told with a turn; told to nobody
+    let deliveries = queues.compactMap { $0.releaseTurn(afterChange: true) }
     for delivery in deliveries { delivery.perform() }
 }

@@ -57,14 +57,6 @@ extension AtomicWord {
     @usableFromInline
     func loadAcquiring() -> UInt64 { load() }
 
-    /// Only under the lock of the line is a waiter handed the turn, so there it makes no difference when it looks.
-    @inline(never)
-    func loadHanded() -> UInt64 {
-        if world.current.lockCount == 0 { return load() }
-        unsafe world.current.observe(storage.pointee.facts(storage.pointee.bits & identityBits))
-        return unsafe storage.pointee.bits
-    }
-
     @usableFromInline
     @inline(never)
     func store(_ bits: UInt64) {
@@ -94,7 +86,7 @@ extension AtomicWord {
     private func step(_ name: StaticString, _ argument: UInt64 = 0) -> UInt64 {
         world.pass(.run(name, argument))
         let bits = unsafe storage.pointee.bits
-        unsafe world.current.observe(storage.pointee.facts(bits))
+        world.current.observe(bits)
         if case .turn(let value) = unsafe storage.pointee.role { world.monitor.looked(at: value) }
         if world.isVerbose { world.log("     finds \(String(bits, radix: 16))") }
         return bits
@@ -102,25 +94,11 @@ extension AtomicWord {
 
     private func change(to bits: UInt64) {
         let old = unsafe storage.pointee.bits
-        unsafe world.objectChanged(
-            storage.pointee.id,
-            from: storage.pointee.facts(old),
-            to: storage.pointee.facts(bits)
-        )
+        unsafe world.objectChanged(storage.pointee.id, from: old, to: bits)
         unsafe storage.pointee.bits = bits
         if case .turn(let value) = unsafe storage.pointee.role {
             world.monitor.turnChanged(of: value, from: TurnWord(bits: old).holder, to: TurnWord(bits: bits).holder)
         }
-    }
-}
-
-extension AtomicWord.Storage {
-    /// The bits, with a lane named as in every execution.
-    fileprivate func facts(_ bits: UInt64) -> UInt64 {
-        let holder = bits & identityBits
-        guard case .turn = role, holder >> 36 != 0 else { return bits }
-        let target = unsafe Unmanaged<DispatchQueue>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(holder))!)
-        return mix(bits & ~identityBits, unsafe target.takeUnretainedValue().id)
     }
 }
 
