@@ -4,6 +4,7 @@
 
 // How users write accesses to a protected value. Compiled twice, as the other call forms.
 
+import Dispatch
 import Testing
 import ThreadSafeValue
 
