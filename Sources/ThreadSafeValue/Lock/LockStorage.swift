@@ -7,6 +7,9 @@
 /// Everything goes through a pointer, because a lock that a thread may wait for must never move.
 @usableFromInline
 protocol LockStorage {
+    /// Whether `unlock` wakes a thread that waits with a time-out. If not, its caller does.
+    static var hasLine: Bool { get }
+
     /// Makes a lock that nobody holds of fresh memory, at its final place.
     static func initialize(_ storage: UnsafeMutablePointer<Self>)
 
@@ -17,7 +20,14 @@ protocol LockStorage {
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
 
     /// Takes the lock on behalf of a type if that is possible in time. Crashes if the calling thread holds it already.
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool
+    ///
+    /// - Parameter line: Where threads wait with a time-out, if the lock has no line of its own.
+    static func lock(
+        _ storage: UnsafeMutablePointer<Self>,
+        for user: Any.Type,
+        until deadline: Deadline,
+        in line: @autoclosure () -> TimedLine
+    ) -> Bool
 
     /// Takes a lock that is held for moments only, so that no wait for it is part of a circle.
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>)
@@ -57,26 +67,24 @@ extension LockCell: @unchecked Sendable {}
 
 // For locks of the system, which hide who holds them and who waits.
 extension LockStorage {
+    @inlinable
+    static var hasLine: Bool { false }
+
     @usableFromInline
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
         unsafe lock(storage, for: Self.self)
     }
 
-    /// Tries again and again: the system has no line for those who wait with a time-out.
     @usableFromInline
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
+    static func lock(
+        _ storage: UnsafeMutablePointer<Self>,
+        for user: Any.Type,
+        until deadline: Deadline,
+        in line: @autoclosure () -> TimedLine
+    ) -> Bool {
         if unsafe tryLock(storage) { return true }
         if deadline == .passed { return false }
         unsafe failIfHeld(storage, for: user)
-        let parker = Parker()
-        var pause: UInt64 = 10_000
-        while true {
-            let time = now()
-            let isInTime = time < deadline.time
-            if isInTime { _ = parker.park(until: min(time + pause, deadline.time)) }
-            if unsafe tryLock(storage) { return true }
-            if !isInTime { return false }
-            pause = min(pause * 2, 500_000)
-        }
+        return line().wait(until: deadline.time) { unsafe tryLock(storage) }
     }
 }

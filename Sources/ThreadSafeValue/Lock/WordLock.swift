@@ -74,6 +74,9 @@ extension WordLock {
 
 extension WordLock.Storage {
     @inlinable
+    static var hasLine: Bool { true }
+
+    @inlinable
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe word(storage).storage.initialize(to: AtomicWord.zero)
         unsafe queue(storage).storage.initialize(to: AtomicWord.zero)
@@ -90,7 +93,12 @@ extension WordLock.Storage {
     }
 
     @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
+    static func lock(
+        _ storage: UnsafeMutablePointer<Self>,
+        for user: Any.Type,
+        until deadline: Deadline,
+        in line: @autoclosure () -> TimedLine
+    ) -> Bool {
         if unsafe tryLock(storage) { return true }
         return unsafe lockSlowly(storage, for: user, until: deadline)
     }
@@ -195,6 +203,6 @@ extension WordLock {
 
     /// Takes the lock if that is possible in time.
     package func lock(until deadline: UInt64) -> Bool {
-        unsafe Storage.lock(cell.storage, for: WordLock.self, until: Deadline(time: deadline))
+        unsafe tryLock() || Storage.lockSlowly(cell.storage, for: WordLock.self, until: Deadline(time: deadline))
     }
 }

@@ -87,7 +87,7 @@ extension ProtectedStorage {
             return true
         }
         return withExtendedLifetime(self) {
-            unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline)
+            unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline, in: table.timedLine)
         }
     }
 
@@ -99,7 +99,11 @@ extension ProtectedStorage {
     /// Gives the lock back after an access that cannot have changed the value.
     @inlinable
     func unlock() {
-        withExtendedLifetime(self) { unsafe PlatformLock.Storage.unlock(lockPlace) }
+        withExtendedLifetime(self) {
+            unsafe PlatformLock.Storage.unlock(lockPlace)
+            // Looked at before, it would be read for longer before the lock is free.
+            if !PlatformLock.Storage.hasLine, awaited.load() & AwaitedChange.lock != 0 { table.timedLine.wakeFront() }
+        }
     }
 
     /// Gives the lock back after an access that may have changed the value.
