@@ -7,7 +7,7 @@
 /// Everything goes through a pointer, because a lock that a thread may wait for must never move.
 @usableFromInline
 protocol LockStorage {
-    /// Whether `unlock` wakes a thread that waits with a time-out. If not, its caller does.
+    /// Whether threads that wait with a time-out have a line, from which `unlock` wakes them.
     static var hasLine: Bool { get }
 
     /// Makes a lock that nobody holds of fresh memory, at its final place.
@@ -20,14 +20,8 @@ protocol LockStorage {
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
 
     /// Takes the lock on behalf of a type if that is possible in time. Crashes if the calling thread holds it already.
-    ///
-    /// - Parameter line: Where threads wait with a time-out, if the lock has no line of its own.
-    static func lock(
-        _ storage: UnsafeMutablePointer<Self>,
-        for user: Any.Type,
-        until deadline: Deadline,
-        in line: @autoclosure () -> TimedLine
-    ) -> Bool
+    /// Without a line it only tries, and the caller waits in a `TimedLine`.
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool
 
     /// Takes a lock that is held for moments only, so that no wait for it is part of a circle.
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>)
@@ -76,15 +70,9 @@ extension LockStorage {
     }
 
     @usableFromInline
-    static func lock(
-        _ storage: UnsafeMutablePointer<Self>,
-        for user: Any.Type,
-        until deadline: Deadline,
-        in line: @autoclosure () -> TimedLine
-    ) -> Bool {
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
         if unsafe tryLock(storage) { return true }
-        if deadline == .passed { return false }
-        unsafe failIfHeld(storage, for: user)
-        return line().wait(until: deadline.time) { unsafe tryLock(storage) }
+        if deadline != .passed { unsafe failIfHeld(storage, for: user) }
+        return false
     }
 }

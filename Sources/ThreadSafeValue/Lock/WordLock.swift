@@ -93,12 +93,7 @@ extension WordLock.Storage {
     }
 
     @inlinable
-    static func lock(
-        _ storage: UnsafeMutablePointer<Self>,
-        for user: Any.Type,
-        until deadline: Deadline,
-        in line: @autoclosure () -> TimedLine
-    ) -> Bool {
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
         if unsafe tryLock(storage) { return true }
         return unsafe lockSlowly(storage, for: user, until: deadline)
     }
@@ -203,6 +198,6 @@ extension WordLock {
 
     /// Takes the lock if that is possible in time.
     package func lock(until deadline: UInt64) -> Bool {
-        unsafe tryLock() || Storage.lockSlowly(cell.storage, for: WordLock.self, until: Deadline(time: deadline))
+        unsafe Storage.lock(cell.storage, for: WordLock.self, until: Deadline(time: deadline))
     }
 }

@@ -87,7 +87,9 @@ extension ProtectedStorage {
             return true
         }
         return withExtendedLifetime(self) {
-            unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline, in: table.timedLine)
+            if unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline) { return true }
+            if PlatformLock.Storage.hasLine || deadline == .passed { return false }
+            return table.timedLine.wait(until: deadline.time) { tryLock() }
         }
     }
 
