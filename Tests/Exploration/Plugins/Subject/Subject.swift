@@ -32,6 +32,11 @@ struct Subject: BuildToolPlugin {
         // Each look is a step: as many as a scenario asks for.
         #"s/for _ in 0\.\.<[0-9]+/for _ in 0..<world.looks/"#,
         #"s/static let spinsBeforeParking = .*/static var spinsBeforeParking: Int { world.looks - 1 }/"#,
+        // The last owner of an object has seen what the others did to it.
+        #"s/deinit \{/deinit { let before = world.memory.becomeLastOwner(); defer { world.current.view = before }/"#,
+        // The object that a word keeps is used.
+        #"s/(Self|AtomicWord)\.unmanaged\(bits\)(\.takeUnretainedValue|$)/\1.seen(bits)\2/"#,
+        #"s/orMake make: \(\) -> Object\) -> Object \{/& unsafe storage.pointee.role = .object/"#,
         #"s/static let batch = .*/static var batch: Int { world.batch }/"#,
     ]
 
@@ -44,7 +49,9 @@ struct Subject: BuildToolPlugin {
             )
         }
         let sources = folders.filter { !Self.excluded.contains($0.deletingPathExtension().lastPathComponent) }
-        return (sources + [library.appending(path: "Lock/WaitGraph.swift")]).map { source in
+        let locks = ["Lock", "LockMistake", "LockStorage", "SleeperLine", "SleeperQueue", "WaitGraph", "WordLock"]
+        let others = locks.map { library.appending(path: "Lock/\($0).swift") }
+        return (sources + others).map { source in
             let copy = context.pluginWorkDirectoryURL.appending(path: source.lastPathComponent)
             return .buildCommand(
                 displayName: "Copying \(source.lastPathComponent)",

@@ -57,6 +57,7 @@ final class Stage: @unchecked Sendable {
     /// The values that no action lets go of.
     private var kept: [QueueSafeValue<Cell>] = []
     private var listeners: [ChangeBroadcaster<Cell>] = []
+    let lock = LockSubject()
     private let queues: [DispatchQueue]
     /// What the submissions of async commands returned, and how they ended.
     private var handles: [Int: CommandHandle<Void>] = [:]
@@ -163,6 +164,7 @@ extension Stage {
             case .task(let isAsync): perform(command, isAsync: isAsync, hands)
             }
         case .both: useBoth(hands)
+        case .lock(let isTimed): lock.use(isTimed: isTimed)
         case .beTask: break
         case .release(let value):
             world.pass(.run("let go of value", UInt64(value)))
@@ -335,11 +337,13 @@ extension Stage {
         checkPlace(command)
         if let user = cell.user { world.fail("\(command) runs while command \(user) has the value") }
         if !isOn { world.monitor.starts(command) }
+        world.memory.access(cell.id, "the value")
         cell.user = command.index
     }
 
     private func exit(_ cell: Cell, _ command: Command, isUse: Bool = true) {
         if cell.user != command.index { world.fail("\(command) has lost the value") }
+        world.memory.access(cell.id, "the value")
         cell.user = nil
         if !isUse { return }
         world.objectChanged(cell.id, from: cell.uses, to: cell.uses + 1)
