@@ -338,6 +338,7 @@ extension Stage {
         if let user = cell.user { world.fail("\(command) runs while command \(user) has the value") }
         if !isOn { world.monitor.starts(command) }
         world.memory.access(cell.id, "the value")
+        world.memory.access(mix(cell.id, 1), "what a manual command did")
         cell.user = command.index
     }
 
@@ -390,6 +391,7 @@ extension Stage {
             leftChanged {
                 mayLeave -= 1
                 left.append((command, cell, done))
+                world.memory.release(leftID)
             }
             world.pass(.run("return from command", UInt64(command.index)))
             leftChanged { returned |= 1 << command.index }
@@ -402,6 +404,8 @@ extension Stage {
         world.pass(.until("complete") { !self.left.isEmpty || self.mayLeave == 0 })
         guard !left.isEmpty else { return }
         let next = leftChanged { left.removeFirst() }
+        world.memory.acquire(leftID)
+        world.memory.access(mix(next.cell.id, 1), "what a manual command did")
         let index = next.command.index
         if completion == .dropping { world.monitor.drops(next.command) }
         leftChanged { finished |= 1 << index }
