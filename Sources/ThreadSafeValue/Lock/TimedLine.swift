@@ -8,8 +8,8 @@
 /// five milliseconds the releasing thread rests for as long as a thread takes to wake up, so that one that takes the
 /// lock again and again is not always the first.
 ///
-/// Each sleeper looks for itself now and then: a processor may have looked for one just before it freed the lock.
-@usableFromInline
+/// Each sleeper looks for itself now and then: to free the lock and to look for a sleeper are two steps, which another
+/// processor may see in the other order.
 package final class TimedLine {
     private let mutex = PthreadMutex()
 
@@ -53,7 +53,6 @@ extension TimedLine {
     }
 
     /// Wakes the thread that came first, after a release.
-    @usableFromInline
     package func wakeFront() {
         let time = now()
         let (isOwed, front) = change { ($0.owesFront(at: time), $0.removeFirst()) }

@@ -103,8 +103,8 @@ extension ProtectedStorage {
     func unlock() {
         withExtendedLifetime(self) {
             unsafe PlatformLock.Storage.unlock(lockPlace)
-            // Looked at before, it would be read for longer before the lock is free.
-            if !PlatformLock.Storage.hasLine, awaited.load() & AwaitedChange.lock != 0 { table.timedLine.wakeFront() }
+            // After that: a thread that comes in between finds the lock free, or is seen.
+            if !PlatformLock.Storage.hasLine, awaited.load() & AwaitedChange.lock != 0 { wakeTimed() }
         }
     }
 

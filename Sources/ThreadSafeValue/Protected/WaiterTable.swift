@@ -12,7 +12,6 @@ final class WaiterTable<Value> {
     let broadcaster: ChangeBroadcaster<Value>
 
     /// The threads that wait for the value's lock with a time-out, if that has no line of its own.
-    @usableFromInline
     let timedLine: TimedLine
 
     /// The word beside the value's lock. Touched only while the value lives: by its accesses, and by the listeners

@@ -344,7 +344,6 @@ extension Stage {
 
     private func exit(_ cell: Cell, _ command: Command, isUse: Bool = true) {
         if cell.user != command.index { world.fail("\(command) has lost the value") }
-        world.memory.access(cell.id, "the value")
         cell.user = nil
         if !isUse { return }
         world.objectChanged(cell.id, from: cell.uses, to: cell.uses + 1)
@@ -394,6 +393,7 @@ extension Stage {
                 world.memory.release(leftID)
             }
             world.pass(.run("return from command", UInt64(command.index)))
+            world.memory.access(cell.id, "the value")
             leftChanged { returned |= 1 << command.index }
             if finished & (1 << command.index) != 0 { exitManually(cell, command) }
         }
