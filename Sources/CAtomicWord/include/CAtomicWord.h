@@ -67,10 +67,13 @@ static inline void catomic_word_yield(void) {
     sched_yield();
 }
 
+// Most ARM processors do nothing at `yield`; `isb` waits until the instructions before it have ended.
 static inline void catomic_word_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb");
+#elif defined(__arm__)
     __asm__ __volatile__("yield");
 #endif
 }

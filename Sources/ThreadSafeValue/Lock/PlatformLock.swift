@@ -7,6 +7,9 @@
 #if canImport(Darwin)
 /// The lock that suits the operating system best.
 public typealias PlatformLock = UnfairLock
+#elseif SYSTEM_LOCK
+/// A lock of the system, as on Apple systems, for the tests of what it takes.
+public typealias PlatformLock = PthreadMutex
 #else
 /// The lock that suits the operating system best.
 public typealias PlatformLock = WordLock

@@ -74,6 +74,9 @@ extension WordLock {
 
 extension WordLock.Storage {
     @inlinable
+    static var hasLine: Bool { true }
+
+    @inlinable
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe word(storage).storage.initialize(to: AtomicWord.zero)
         unsafe queue(storage).storage.initialize(to: AtomicWord.zero)

@@ -43,6 +43,8 @@ extension Protected {
     /// There is one way not to succeed, and the closure has its own errors; so the answer is an optional, as with
     /// ``tryWrite(_:)``, and what the closure throws is thrown.
     ///
+    /// - Note: On Apple systems the lock is the system's. Whenever it is free, another thread may take it first, be it
+    ///   the one that just had it. So the time may be over though the lock was free, and the wait lends no priority.
     /// - Warning: Crashes if the calling thread is accessing the value already, unless the time-out is zero.
     /// - Parameters:
     ///   - timeout: How long to wait for the turn, not for the closure. With zero or less it is tried once; `.never`
@@ -68,6 +70,7 @@ extension Protected {
     ///
     /// Other threads may change the value again before this one goes on.
     ///
+    /// - Note: With a time-out, as with ``write(timeout:_:)``: on Apple systems it may be over though the lock was free.
     /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access
     ///   that value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if
     ///   the calling thread is accessing the value already, unless the time-out is zero.
@@ -110,6 +113,7 @@ extension Protected {
 
     /// Waits until the value meets a condition, then changes it, in one step, unless that takes too long.
     ///
+    /// - Note: As with ``write(timeout:_:)``: on Apple systems the time may be over though the lock was free.
     /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under
     ///   the lock. Crashes if the calling thread is accessing the value already, unless the time-out is zero.
     /// - Parameters:

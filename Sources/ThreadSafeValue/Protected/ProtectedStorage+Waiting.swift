@@ -52,6 +52,10 @@ extension ProtectedStorage {
         return pending
     }
 
+    /// Wakes the thread that has waited longest for the lock with a time-out.
+    @usableFromInline
+    func wakeTimed() { table.timedLine.wakeFront() }
+
     /// The side table. Made when it is needed for the first time.
     @inlinable
     var table: WaiterTable<Value> {

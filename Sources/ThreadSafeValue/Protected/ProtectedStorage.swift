@@ -88,7 +88,9 @@ extension ProtectedStorage {
             return true
         }
         return withExtendedLifetime(self) {
-            unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline)
+            if unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline) { return true }
+            if PlatformLock.Storage.hasLine || deadline == .passed { return false }
+            return table.timedLine.wait(until: deadline.time) { tryLock() }
         }
     }
 
@@ -103,6 +105,8 @@ extension ProtectedStorage {
     func unlock() {
         defer { _fixLifetime(self) }
         unsafe PlatformLock.Storage.unlock(lockPlace)
+        // After that: a thread that comes in between finds the lock free, or is seen.
+        if !PlatformLock.Storage.hasLine, awaited.load() & AwaitedChange.lock != 0 { wakeTimed() }
     }
 
     /// Gives the lock back after an access that may have changed the value.

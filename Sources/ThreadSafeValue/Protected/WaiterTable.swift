@@ -11,6 +11,9 @@ final class WaiterTable<Value> {
     @usableFromInline
     let broadcaster: ChangeBroadcaster<Value>
 
+    /// The threads that wait for the value's lock with a time-out, if that has no line of its own.
+    let timedLine: TimedLine
+
     /// The word beside the value's lock. Touched only while the value lives: by its accesses, and by the listeners
     /// until `finish()`.
     private let awaited: AtomicWord
@@ -24,6 +27,7 @@ final class WaiterTable<Value> {
     init(awaited: AtomicWord) {
         self.awaited = awaited
         broadcaster = ChangeBroadcaster { awaited.set(AwaitedChange.any, to: $0) }
+        timedLine = TimedLine { awaited.set(AwaitedChange.lock, to: $0) }
     }
 }
 
@@ -36,6 +40,9 @@ enum AwaitedChange {
     /// A listener to every change.
     @inlinable
     static var any: UInt64 { 2 }
+    /// A thread that waits for the lock with a time-out, where that has no line of its own.
+    @inlinable
+    static var lock: UInt64 { 4 }
 }
 
 /// What a thread or a task waits for to become true of a protected value.

@@ -15,7 +15,8 @@ struct Subject: BuildToolPlugin {
         // There are doubles of these.
         "AtomicWord", "ThreadLocal", "LibraryTimer", "CommandMistake",
         // What is left out asks for more doubles, and has no part in the line.
-        "Continuations+Resuming", "AsyncCommands+Labels", "AwaitCommands", "QueueSafeAsyncedValue",
+        "Continuations+Resuming", "AsyncCommands+Labels", "AwaitCommands", "CommandSchedule+Unavailable",
+        "QueueSafeAsyncedValue",
         "QueueSafeContainer+Changes", "QueueSafeContainer+Debugging", "QueueSafeSyncedValue",
         "WaitCommands+Labels",
     ]
@@ -41,6 +42,11 @@ struct Subject: BuildToolPlugin {
         #"s/static let pauses(InLine|ForMore|ForBatch) = .*/static let pauses\1 = 0/"#,
         #"s/static let owedLooks = .*/static let owedLooks = 1/"#,
         #"s/static let spinsBeforeParking = .*/static var spinsBeforeParking: Int { world.looks - 1 }/"#,
+        // The last owner of an object has seen what the others did to it.
+        #"s/deinit \{/deinit { let before = world.memory.becomeLastOwner(); defer { world.current.view = before }/"#,
+        // The object that a word keeps is used.
+        #"s/(Self|AtomicWord)\.unmanaged\(bits\)(\.takeUnretainedValue|$)/\1.seen(bits)\2/"#,
+        #"s/orMake make: \(\) -> Object\) -> Object \{/& unsafe storage.pointee.role = .object/"#,
         #"s/static let batch = .*/static var batch: Int { world.batch }/"#,
     ]
 
@@ -69,7 +75,9 @@ struct Subject: BuildToolPlugin {
         let missing = Self.excluded.subtracting(files.map { $0.deletingPathExtension().lastPathComponent })
         for name in missing.sorted() { Diagnostics.error("Plugins/Subject excludes \(name), which is no source.") }
         let kept = files.filter { !Self.excluded.contains($0.deletingPathExtension().lastPathComponent) }
-        let sources = (kept + [library.appending(path: "Lock/WaitGraph.swift")]).sorted { $0.path() < $1.path() }
+        let locks = ["Lock", "LockMistake", "LockStorage", "SleeperLine", "SleeperQueue", "WaitGraph", "WordLock"]
+        let others = locks.map { library.appending(path: "Lock/\($0).swift") }
+        let sources = (kept + others).sorted { $0.path() < $1.path() }
         let folder = context.pluginWorkDirectoryURL
         return [
             .buildCommand(

@@ -19,6 +19,7 @@ public final class DispatchSemaphore: @unchecked Sendable {
         world.monitor.parks(world.current)
         world.pass(.wait(self, until: nil))
         change(by: -1)
+        world.memory.acquire(id)
     }
 
     /// The same with an end.
@@ -34,6 +35,7 @@ public final class DispatchSemaphore: @unchecked Sendable {
         world.current.observe(isSignalled ? 1 : 0)
         if isSignalled {
             change(by: -1)
+            world.memory.acquire(id)
         } else {
             world.comes(timeout.uptimeNanoseconds, world.monitor.hasTimeout(world.current))
         }
@@ -43,6 +45,7 @@ public final class DispatchSemaphore: @unchecked Sendable {
     @discardableResult
     func signal() -> Int {
         if count > 0 { world.fail("a thread is woken twice") }
+        world.memory.release(id)
         change(by: 1)
         return 0
     }
@@ -102,7 +105,19 @@ extension DispatchQueue {
     private func dispatch(_ tag: UInt64, _ block: @escaping () -> Void) {
         world.pass(.run("async", id))
         enter()
-        change { blocks.append((tag, block)) }
+        let view = world.newObject()
+        world.memory.release(view)
+        change {
+            blocks.append(
+                (
+                    tag,
+                    {
+                        world.memory.acquire(view)
+                        block()
+                    }
+                )
+            )
+        }
     }
 
     func set(_ timer: VirtualTimer) {

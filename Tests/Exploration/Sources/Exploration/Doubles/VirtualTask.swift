@@ -56,7 +56,9 @@ final class VirtualTask {
     private func change<Answer>(_ body: () -> Answer) -> Answer {
         func contents() -> UInt64 { (isCancelled ? 1 : 0) | (onCancel == nil ? 0 : 2) | (isRunningHandler ? 4 : 0) }
         let before = contents()
+        world.memory.acquire(id)
         let answer = body()
+        world.memory.release(id)
         world.objectChanged(id, from: before, to: contents())
         return answer
     }
@@ -96,6 +98,7 @@ final class UnsafeContinuation<Success, Failure: Error>: @unchecked Sendable {
     func resume() {
         if isResumed { world.fail("a task is resumed twice") }
         world.objectChanged(id, from: 0, to: 1)
+        world.memory.release(id)
         isResumed = true
     }
 
@@ -103,6 +106,7 @@ final class UnsafeContinuation<Success, Failure: Error>: @unchecked Sendable {
         world.current.rememberOnlyCommands()
         world.current.observe(id)
         world.pass(.until("be resumed") { self.isResumed })
+        world.memory.acquire(id)
     }
 }
 

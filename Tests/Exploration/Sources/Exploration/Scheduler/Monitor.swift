@@ -140,7 +140,7 @@ extension Monitor {
     }
 
     func hasTimeout(_ thread: VirtualThread) -> Bool {
-        thread.commands.contains { notes[$0].command.timeout < .max }
+        thread.isTimed || thread.commands.contains { notes[$0].command.timeout < .max }
     }
 
     /// Where a thread is in the commands that it is in, in one number.
