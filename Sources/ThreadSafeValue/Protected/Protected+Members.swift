@@ -15,6 +15,7 @@ extension Protected {
         get {
             copy(keyPath)
         }
+        @inline(__always)
         nonmutating set {
             var member = newValue
             write { swap(&$0[keyPath: keyPath], &member) }
