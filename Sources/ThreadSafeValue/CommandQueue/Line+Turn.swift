@@ -125,7 +125,9 @@ extension Line {
     ///
     /// - Returns: The priority of the front, if that is a task.
     mutating func refuseThreadsOfTasks() -> TaskPriority? {
-        if taskThreadCount > 0 { for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) } }
+        if taskThreadCount > 0 {
+            for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) }
+        }
         return front?.state.taskPriority
     }
 
