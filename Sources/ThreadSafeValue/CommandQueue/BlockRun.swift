@@ -169,9 +169,7 @@ extension BlockRun {
         state.isToTell = false
         // Listeners first: a completion may wait for one. What a buffer pushes out goes away last: it may wait for one.
         for delivery in state.deliveries { delivery.perform() }
-        for unsafecommand in unsafe state.untold {
-            unsafe command._withUnsafeGuaranteedRef { $0.releaseAndNotify(lane) }
-        }
+        unsafe state.untold.forEach { unsafe $0._withUnsafeGuaranteedRef { $0.releaseAndNotify(lane) } }
         unsafe state.untold.removeAll(keepingCapacity: true)
         state.deliveries = []
     }
