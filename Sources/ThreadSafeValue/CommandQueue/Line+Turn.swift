@@ -45,7 +45,7 @@ extension Line {
         exchangeWord()
     }
 
-    private mutating func send(for front: Waiter) {
+    mutating func send(for front: Waiter) {
         if let lane = front.lane { return startBlock(lane) }
         front.state.needsNoWake = true
         if front.kind == .task { front.noteSent(at: now()) }
