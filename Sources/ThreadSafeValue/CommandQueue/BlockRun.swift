@@ -123,8 +123,10 @@ extension BlockRun {
         }
     }
 
-    /// Gives back what the block has not begun. Under the lock, with the turn.
+    /// Gives back what the block has not begun, if there is a batch. Under the lock, with the turn.
     func putBatchBack() {
+        // Without a batch, the block may be telling callers, and uses the cursor itself.
+        if batch.count == 0 { return }
         if let last = unsafe cursor.lastPassed.take() {
             unsafe cursor.spent.append(contentsOf: batch.removeFirst(cursor.passedCount, to: last))
         }
