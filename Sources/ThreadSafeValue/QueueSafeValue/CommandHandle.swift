@@ -85,7 +85,7 @@ extension CommandHandle {
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
         if accepted.waitsForCaller { return accepted.reentrantCommand() }
-        if accepted.needsCallingThread { return .failure(.circularWait) }
+        if accepted.needsCallingThread { return .failure(.circularWait) }  // fault: a handle needs its own thread
         let (parker, deadline) = (Parker(), Deadline(after: timeout))
         if accepted.notifyAtEnd({ parker.wake() }), !parker.park(until: deadline.time) { return .failure(.timedOut) }
         return accepted.result()
