@@ -125,7 +125,7 @@ extension Line {
     /// An async closure has the turn: the threads of tasks that wait are refused, as it may need them to end.
     ///
     /// - Returns: The priority of the front, if that is a task.
-    mutating func refuseThreadsOfTasks() -> TaskPriority? {
+    mutating func refuseThreadsOfTasks() -> UInt8? {
         if taskThreadCount > 0 {  // fault: a closure lets threads sleep
             for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) }
         }

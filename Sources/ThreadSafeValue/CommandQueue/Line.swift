@@ -80,7 +80,7 @@ struct Line {
     var isUnchanged = false
 
     /// To what the priority of the task that has the turn is to be lifted.
-    var wantedPriority: TaskPriority?
+    var wantedPriority: UInt8?
 
     var actions = Actions()
 
@@ -103,7 +103,7 @@ struct Line {
         var lateTargets: [DispatchQueue] = []
 
         /// The task that has the turn, and to what its priority is to be lifted.
-        var lift: (task: UInt64, priority: TaskPriority)?
+        var lift: (task: UInt64, priority: UInt8)?
 
         /// When the line is to be looked at again.
         var timerTime: UInt64?
@@ -242,7 +242,7 @@ extension Line {
     }
 
     /// A task waits: if an async closure has the turn, `publish` lifts its priority.
-    mutating func lift(to priority: TaskPriority?) {
+    mutating func lift(to priority: UInt8?) {
         if priority != nil { liftCount += 1 }
         wantedPriority = priority
     }

@@ -61,7 +61,7 @@ extension TurnQueue {
         let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
         let isAccepted = update { line in
             if !isWatching, line.isFull { return false }
-            waiter.state = Waiter.State(priority: wait.priority, taskPriority: Task.currentPriority)
+            waiter.state = Waiter.State(priority: wait.priority, taskPriority: Task.currentPriority.rawValue)
             line.enter(waiter, isWatching: isWatching)
             // A wait that ends is in no circle for ever.
             if deadline == .never, !isWatching { line.refuseIfCircular(waiter, for: resource) }

@@ -62,7 +62,7 @@ class Waiter: @unchecked Sendable {
         var task: UInt64 = 0
 
         /// The priority with which a task waits: it lifts that of an async closure that has the turn.
-        var taskPriority: TaskPriority?
+        var taskPriority: UInt8?
 
         /// The queue whose block waits with a thread.
         var own: OwnQueue?

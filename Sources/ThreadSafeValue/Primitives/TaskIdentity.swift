@@ -14,11 +14,15 @@ func currentTaskIdentity() -> UInt64 {
 }
 
 /// Lifts the priority of a task with an identity, where the runtime can. The task must not end meanwhile.
-func liftPriority(of task: UInt64, to priority: TaskPriority) {
+///
+/// A priority is a number here: the layout of a `TaskPriority` is known only at run time, and what has one is slow.
+func liftPriority(of task: UInt64, to priority: UInt8) {
     // There, addresses of the system's allocator may have tags that an identity has not.
     #if !os(Android)
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-        unsafe unsafeBitCast(UInt(task & identityBits), to: UnsafeCurrentTask.self).escalatePriority(to: priority)
+        unsafe unsafeBitCast(UInt(task & identityBits), to: UnsafeCurrentTask.self).escalatePriority(
+            to: TaskPriority(rawValue: priority)
+        )
     }
     #endif
 }
