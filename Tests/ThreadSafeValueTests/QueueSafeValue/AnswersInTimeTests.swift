@@ -188,38 +188,6 @@ struct AnswersInTimeTests {
         }
     }
 
-    /// A thread that does not run takes the turn too late.
-    @Test("Promise 9: no closure of a thread begins after its time-out", arguments: [false, true])
-    func threadIsHeldUp(isWithLocked: Bool) async {
-        await #expect(processExitsWith: .success) { [isWithLocked = isWithLocked as Bool] in
-            giveUp(afterSeconds: 60)
-            Mistakes.keepQuiet()
-            var rounds = 0
-            while rounds < 3 {
-                let (value, other) = (QueueSafeValue(value: 0), QueueSafeValue(value: 0))
-                let (answers, holder) = (Log<Answer>(), HoldingThread(value))
-                let timeout = DispatchTimeInterval.milliseconds(200)
-                let (thread, running) = HeldUpThread.start {
-                    answers.add(
-                        isWithLocked
-                            ? withLocked(other, value, timeout: timeout) { _, value in value }
-                            : value.wait(timeout: timeout).lowestPriority.get()
-                    )
-                }
-                while value.pendingCommandCount() < 1, answers.count == 0 { usleep(10) }
-                // It falls asleep.
-                usleep(5_000)
-                thread.holdUp()
-                holder.end()
-                usleep(250_000)
-                thread.letGo()
-                running.join()
-                precondition(answers.entries == [.failure(.timedOut)], "\(answers.entries)")
-                rounds += 1
-            }
-        }
-    }
-
     @Test("Promise 9: no closure begins after its time-out because the test of its condition took long")
     func slowCondition() async throws {
         let value = QueueSafeValue(value: 0)
