@@ -36,6 +36,7 @@ enum LockMistake {
     ///   what this thread holds.
     @inline(never)
     static func failCircle(_ circle: [WaitGraph.Resource]) -> Never {
+        schedulerFoundCircle()
         let names = circle.map(\.name)
         fatalError(
             """

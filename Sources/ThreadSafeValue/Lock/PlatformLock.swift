@@ -4,7 +4,7 @@
 
 // The only place that chooses. The backends have the same member names, down to `Storage`.
 
-#if canImport(Darwin)
+#if canImport(Darwin) && !EverySchedule
 /// The lock that suits the system best.
 public typealias PlatformLock = UnfairLock
 #else

@@ -132,5 +132,6 @@ func yieldProcessor() {
 
 /// Tells the processor that this thread spins, so that it saves power and leaves room to its neighbour.
 func pauseSpinning() {
-    catomic_word_pause()
+    // On virtual time nothing changes meanwhile.
+    if schedulerTime() == nil { catomic_word_pause() }
 }

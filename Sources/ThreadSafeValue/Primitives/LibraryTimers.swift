@@ -12,6 +12,7 @@ enum LibraryTimers {
 
     /// Calls `body` once, some nanoseconds from now.
     static func call(after nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
+        if schedulerCalls(at: now() + nanoseconds, isTimeout: false, body) { return }
         queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: now() + nanoseconds), execute: body)
     }
 
@@ -20,6 +21,9 @@ enum LibraryTimers {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: DispatchTime(uptimeNanoseconds: time))
         timer.setEventHandler(handler: body)
+        if schedulerCalls(at: time, isTimeout: true, { if !timer.isCancelled { body() } }) {
+            timer.schedule(deadline: .distantFuture)
+        }
         timer.activate()
         return timer
     }

@@ -70,7 +70,8 @@ extension ProtectedStorage {
 extension ProtectedStorage {
     @inlinable
     func lock() {
-        if !tryLock() { lockSlowly() }
+        unsafe schedulingPoint("access to", self, lockPlace)
+        if withExtendedLifetime(self, { unsafe !PlatformLock.Storage.tryLock(lockPlace) }) { lockSlowly() }
     }
 
     // Here, because this is where the type is known without being passed on.
@@ -86,6 +87,7 @@ extension ProtectedStorage {
             lock()
             return true
         }
+        unsafe schedulingPoint("access with a time-out to", self, lockPlace)
         return withExtendedLifetime(self) {
             unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline)
         }
@@ -93,7 +95,8 @@ extension ProtectedStorage {
 
     @inlinable
     func tryLock() -> Bool {
-        withExtendedLifetime(self) { unsafe PlatformLock.Storage.tryLock(lockPlace) }
+        unsafe schedulingPoint("try of", self, lockPlace, waits: false)
+        return withExtendedLifetime(self) { unsafe PlatformLock.Storage.tryLock(lockPlace) }
     }
 
     /// Gives the lock back after an access that cannot have changed the value.

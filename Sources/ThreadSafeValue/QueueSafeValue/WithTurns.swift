@@ -141,6 +141,7 @@ func takeTurns(
 ) -> QueueSafeValueError? {
     let ordered = queues.sorted { $0.word.address < $1.word.address }
     for (index, queue) in ordered.enumerated() {
+        unsafe schedulingPoint("wait for", queue.owner, queue.word.storage)
         guard let failure = queue.waitForTurn(priority, deadline.remaining) else { continue }
         for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false) }
         return failure
