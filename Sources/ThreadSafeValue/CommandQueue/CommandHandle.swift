@@ -42,6 +42,7 @@ extension CommandHandle {
     @discardableResult
     public func cancel() -> Bool {
         guard case .success(let accepted) = accepted else { return false }
+        unsafe schedulingPoint("cancel of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
         return accepted.lane.turns.cancel(accepted.command, of: accepted.lane)
     }
 

@@ -103,6 +103,7 @@ extension TurnQueue {
     }
 
     private func run(_ command: PendingCommand, of lane: Lane, _ run: inout BlockRun) {
+        unsafe schedulingPoint("command of", owner, word.storage, waits: false)
         run.count += 1
         startedCount.increment()
         let ending = unsafe Unmanaged<AnyObject>.passUnretained(owner)._withUnsafeGuaranteedRef { command.run($0) }
