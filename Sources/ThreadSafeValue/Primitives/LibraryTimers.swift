@@ -12,7 +12,7 @@ enum LibraryTimers {
 
     /// Calls `body` once, some nanoseconds from now.
     static func call(after nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
-        if schedulerCalls(at: now() + nanoseconds, isTimeout: false, body) { return }
+        if schedulerCalls(body, at: now() + nanoseconds) { return }
         queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: now() + nanoseconds), execute: body)
     }
 
@@ -21,9 +21,7 @@ enum LibraryTimers {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: DispatchTime(uptimeNanoseconds: time))
         timer.setEventHandler(handler: body)
-        if schedulerCalls(at: time, isTimeout: true, { if !timer.isCancelled { body() } }) {
-            timer.schedule(deadline: .distantFuture)
-        }
+        if schedulerCalls(body, at: time, for: timer) { timer.schedule(deadline: .distantFuture) }
         timer.activate()
         return timer
     }

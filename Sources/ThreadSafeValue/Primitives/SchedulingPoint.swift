@@ -12,7 +12,7 @@ public import Dispatch
 /// part of a test get `nil` and `false`.
 package protocol Scheduler: AnyObject, Sendable {
     /// The thread begins an access, or takes a lock or a turn, whose word is at an address, and may wait for it.
-    func reached(_ what: StaticString, _ object: AnyObject, at word: UnsafeRawPointer, waits: Bool)
+    func reached(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool)
     /// The thread has a time-out that ends at a time of `now()`.
     func beganTimeout(until time: UInt64)
     /// The thread sleeps.
@@ -21,8 +21,8 @@ package protocol Scheduler: AnyObject, Sendable {
     func park(_ place: AnyObject, until time: UInt64) -> Bool?
     func wake(_ place: AnyObject) -> Bool
     func dispatch(_ body: @escaping @Sendable () -> Void, to queue: DispatchQueue, identity: UInt) -> Bool
-    /// Calls a closure at a time of `now()`, which is a user's time-out or one of the library.
-    func call(at time: UInt64, isTimeout: Bool, _ body: @escaping @Sendable () -> Void) -> Bool
+    /// Calls a closure at a time of `now()`: for a user's time-out, unless its timer is cancelled, or for the library.
+    func call(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: (any DispatchSourceTimer)?) -> Bool
     /// Threads wait for each other. Doesn't return if they are in a test.
     func foundCircle()
     /// The virtual time, if the thread has one.
@@ -31,7 +31,8 @@ package protocol Scheduler: AnyObject, Sendable {
 
 /// The one scheduler of the process.
 package enum Scheduling {
-    private static let isInstalled: AtomicWord = {
+    // The word is atomic; what is installed is read once the word says so.
+    nonisolated(unsafe) private static let isInstalled: AtomicWord = {
         let storage = UnsafeMutablePointer<AtomicWord.Storage>.allocate(capacity: 1)
         unsafe storage.initialize(to: AtomicWord.zero)
         return unsafe AtomicWord(storage)
@@ -43,22 +44,24 @@ package enum Scheduling {
     /// Installs the scheduler, once.
     package static func install(_ scheduler: any Scheduler) {
         unsafe installed = scheduler
-        _ = isInstalled.exchange(0, for: 1)
+        _ = unsafe isInstalled.exchange(0, for: 1)
     }
 
     /// The thread and the task that call.
     package static var identity: (thread: UInt64, task: UInt64) { (currentThreadIdentity(), currentTaskIdentity()) }
 
+    /// Who has the turn of a manual command whose closure has returned.
+    package static var detached: UInt64 { 1 << 4 }
+
     /// What the word at an address says of who has the lock or the turn.
-    package static func holder(at word: UnsafeRawPointer) -> UInt64 {
-        let storage = unsafe UnsafeMutableRawPointer(mutating: word).assumingMemoryBound(to: AtomicWord.Storage.self)
-        return unsafe AtomicWord(storage).load() & identityBits
+    package static func holder(at word: UInt) -> UInt64 {
+        unsafe AtomicWord(UnsafeMutablePointer(bitPattern: word).unsafelyUnwrapped).load() & identityBits
     }
 }
 
 @usableFromInline
 func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRawPointer, waits: Bool = true) {
-    unsafe Scheduling.current?.reached(what, object, at: word, waits: waits)
+    unsafe Scheduling.current?.reached(what, object, at: UInt(bitPattern: word), waits: waits)
 }
 
 func schedulerTime() -> UInt64? { Scheduling.current?.time }
@@ -66,8 +69,12 @@ func schedulerTime() -> UInt64? { Scheduling.current?.time }
 func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { Scheduling.current?.park(place, until: time) }
 func schedulerWake(_ place: AnyObject) -> Bool { Scheduling.current?.wake(place) == true }
 func schedulerFoundCircle() { Scheduling.current?.foundCircle() }
-func schedulerCalls(at time: UInt64, isTimeout: Bool, _ body: @escaping @Sendable () -> Void) -> Bool {
-    Scheduling.current?.call(at: time, isTimeout: isTimeout, body) == true
+func schedulerCalls(
+    _ body: @escaping @Sendable () -> Void,
+    at time: UInt64,
+    for timer: (any DispatchSourceTimer)? = nil
+) -> Bool {
+    Scheduling.current?.call(body, at: time, for: timer) == true
 }
 
 extension DispatchQueue {
@@ -86,5 +93,5 @@ func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRa
 @_transparent func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { nil }
 @_transparent func schedulerWake(_ place: AnyObject) -> Bool { false }
 @_transparent func schedulerFoundCircle() {}
-@_transparent func schedulerCalls(at time: UInt64, isTimeout: Bool, _ body: () -> Void) -> Bool { false }
+@_transparent func schedulerCalls(_ body: () -> Void, at time: UInt64, for timer: Any? = nil) -> Bool { false }
 #endif

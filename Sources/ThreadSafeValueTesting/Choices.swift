@@ -1,0 +1,80 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+#if EverySchedule
+/// The choices of one schedule: at each fork, which of those that could go on did.
+struct Choices {
+    /// What to choose first. After that, always the first option: the thread that runs goes on.
+    let prefix: [UInt8]
+
+    private(set) var taken: [UInt8] = []
+
+    /// How many changes of threads were chosen.
+    private(set) var changes = 0
+
+    /// What else could have been chosen, and how many changes that is. Only at forks behind the prefix.
+    private(set) var others: [(fork: Int, option: UInt8, changes: Int)] = []
+
+    /// The prefix named an option that there was not.
+    private(set) var hasDiverged = false
+
+    init(prefix: [UInt8] = []) { self.prefix = prefix }
+
+    /// - Parameter costs: Whether each option is a change; the first never is.
+    mutating func choose(_ costs: [Int]) -> Int {
+        if costs.count == 1 { return 0 }
+        var choice = 0
+        if taken.count < prefix.count {
+            choice = Int(prefix[taken.count])
+            if choice >= costs.count { (choice, hasDiverged) = (0, true) }
+        } else {
+            for option in costs.indices.dropFirst().reversed() {
+                others.append((taken.count, UInt8(clamping: option), changes + costs[option]))
+            }
+        }
+        changes += costs[choice]
+        taken.append(UInt8(clamping: choice))
+        return choice
+    }
+}
+
+extension Choices {
+    /// A digit for each choice, without those at the end that are 0.
+    var text: String {
+        let count = (taken.lastIndex { $0 != 0 } ?? -1) + 1
+        return count == 0 ? "0" : taken[..<count].map { String($0, radix: 36) }.joined()
+    }
+
+    init?(text: String) {
+        let digits = text.compactMap { $0.isASCII ? UInt8(String($0), radix: 36) : nil }
+        if digits.count != text.count { return nil }
+        self.init(prefix: digits)
+    }
+}
+
+/// The schedules that are left to run, those with fewer changes first, each once.
+struct Search {
+    private var levels: [[[UInt8]]]
+
+    /// Whether there are schedules with more changes.
+    private(set) var isCut = false
+
+    init(changes: Int) {
+        levels = Array(repeating: [], count: changes + 1)
+        levels[0] = [[]]
+    }
+
+    mutating func next() -> [UInt8]? {
+        guard let level = levels.firstIndex(where: { !$0.isEmpty }) else { return nil }
+        return levels[level].removeLast()
+    }
+
+    /// Adds what could have been chosen instead.
+    mutating func add(_ choices: Choices) {
+        for (fork, option, changes) in choices.others {
+            if changes >= levels.count { isCut = true } else { levels[changes].append(choices.taken[..<fork] + [option]) }
+        }
+    }
+}
+#endif
