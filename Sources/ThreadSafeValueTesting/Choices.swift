@@ -55,7 +55,9 @@ extension Choices {
 
 /// The schedules that are left to run, those with fewer changes first, each once.
 struct Search {
+    /// By the number of changes. The last of a level is the next.
     private var levels: [[[UInt8]]]
+    private var level = 0
 
     /// Whether there are schedules with more changes.
     private(set) var isCut = false
@@ -66,7 +68,12 @@ struct Search {
     }
 
     mutating func next() -> [UInt8]? {
-        guard let level = levels.firstIndex(where: { !$0.isEmpty }) else { return nil }
+        while levels[level].isEmpty {
+            if level + 1 == levels.count { return nil }
+            level += 1
+            // Those that were found first come first.
+            levels[level].reverse()
+        }
         return levels[level].removeLast()
     }
 

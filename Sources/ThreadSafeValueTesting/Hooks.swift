@@ -28,6 +28,7 @@ final class Hooks: Scheduler {
         }
         let run = me.run
         run.mutex.lock()
+        if run.hidden[ObjectIdentifier(object)] != nil { return run.mutex.unlock() }
         if !me.isSetup {
             run.passBaton(from: me)
             run.mutex.lock()
@@ -37,9 +38,14 @@ final class Hooks: Scheduler {
         let step = run.record(what, object, at: word, waits: waits, by: me)
         run.mutex.unlock()
         if run.isTraced {
-            let place = Place.current()
-            run.mutex.withLock { run.steps[step].place = place }
+            let capture = Place.capture()
+            run.mutex.withLock { run.steps[step].capture = capture }
         }
+    }
+
+    func hide(_ object: AnyObject) {
+        guard let run = Runner.current?.run else { return }
+        run.mutex.withLock { run.hidden[ObjectIdentifier(object)] = object }
     }
 
     func beganTimeout(until time: UInt64) {
@@ -114,7 +120,6 @@ extension Run {
     static func prepare() { _ = prepared }
 
     private static let prepared: Void = {
-        Place.prepare()
         Crash.prepare()
         Scheduling.install(Hooks())
     }()

@@ -54,8 +54,8 @@ extension Run {
     }
 
     private func text(_ number: Int) -> String {
-        let step = steps[number]
-        return "\(name(step.entry!))\(step.place.isEmpty ? "" : " at \(step.place)")"
+        let (name, place) = (name(steps[number].entry!), steps[number].place)
+        return place.isEmpty ? name : "\(name) at \(place)"
     }
 
     private func isGuarded(_ circle: [Nesting]) -> Bool {

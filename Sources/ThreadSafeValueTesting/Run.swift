@@ -21,6 +21,8 @@ final class Run: @unchecked Sendable {
     var runners: [Runner] = []
     var steps: [Step] = []
     var entries: [UInt: Entry] = [:]
+    /// Locks of the library, which are held for moments. Kept, so that no other one has the address.
+    var hidden: [ObjectIdentifier: AnyObject] = [:]
     var edges: [LockOrder: Nesting] = [:]
     var names: [UInt64: String] = [:]
     var clock: UInt64 = 1_000_000_000

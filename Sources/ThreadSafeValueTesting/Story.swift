@@ -10,7 +10,9 @@ struct Step {
     let runner: String
     let what: String
     var entry: Entry?
-    var place = ""
+    var capture: () -> String = { "" }
+
+    var place: String { capture() }
 }
 
 /// A value or a lock that the test uses.
@@ -56,14 +58,14 @@ extension Run {
 
     /// A line for each step, but for the first ones of very many.
     var story: String {
-        let steps = steps.suffix(200)
+        let (steps, places) = (steps.suffix(200), steps.suffix(200).map(\.place))
         let width = steps.map(\.runner.count).max() ?? 0
         let texts = steps.map(text)
         let textWidth = texts.map(\.count).max() ?? 0
         func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: width - text.count) }
-        return zip(steps, texts).map { step, text in
-            let line = "  \(padded(step.runner, width))  "
-            return line + (step.place.isEmpty ? text : "\(padded(text, textWidth))   \(step.place)") + "\n"
+        return zip(zip(steps, texts), places).map { step, place in
+            let line = "  \(padded(step.0.runner, width))  "
+            return line + (place.isEmpty ? step.1 : "\(padded(step.1, textWidth))   \(place)") + "\n"
         }.joined()
     }
 
@@ -80,7 +82,10 @@ extension Run {
     }
 
     func lastStep(of name: String) -> String? {
-        steps.last { $0.runner == name }.map { "\(text($0))\($0.place.isEmpty ? "" : " at \($0.place)")" }
+        steps.last { $0.runner == name }.map { step in
+            let place = step.place
+            return "\(text(step))\(place.isEmpty ? "" : " at \(place)")"
+        }
     }
 
     /// Who waits for whom. With the mutex.

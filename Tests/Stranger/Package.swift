@@ -22,7 +22,11 @@ let package = Package(
     ],
     targets: [
         .target(name: "Faults", dependencies: [library]),
-        .target(name: "Counting", dependencies: [library]),
+        .target(
+            name: "Counting",
+            dependencies: [library],
+            exclude: ["Counting/Check.swift", "Input/OwnPackage.swift"]
+        ),
         .executableTarget(name: "Chance", dependencies: ["Faults", library]),
         .testTarget(name: "StrangerTests", dependencies: ["Faults", "Counting", library, testing]),
     ],

@@ -13,6 +13,8 @@ public import Dispatch
 package protocol Scheduler: AnyObject, Sendable {
     /// The thread begins an access, or takes a lock or a turn, whose word is at an address, and may wait for it.
     func reached(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool)
+    /// An object is no concern of a test.
+    func hide(_ object: AnyObject)
     /// The thread has a time-out that ends at a time of `now()`.
     func beganTimeout(until time: UInt64)
     /// The thread sleeps.
@@ -61,7 +63,7 @@ package enum Scheduling {
 
 @usableFromInline
 func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRawPointer, waits: Bool = true) {
-    unsafe Scheduling.current?.reached(what, object, at: UInt(bitPattern: word), waits: waits)
+    Scheduling.current?.reached(what, object, at: UInt(bitPattern: word), waits: waits)
 }
 
 func schedulerTime() -> UInt64? { Scheduling.current?.time }
@@ -69,6 +71,7 @@ func schedulerTime() -> UInt64? { Scheduling.current?.time }
 func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { Scheduling.current?.park(place, until: time) }
 func schedulerWake(_ place: AnyObject) -> Bool { Scheduling.current?.wake(place) == true }
 func schedulerFoundCircle() { Scheduling.current?.foundCircle() }
+func schedulerHides(_ object: AnyObject) { Scheduling.current?.hide(object) }
 func schedulerCalls(
     _ body: @escaping @Sendable () -> Void,
     at time: UInt64,
@@ -93,5 +96,6 @@ func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRa
 @_transparent func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { nil }
 @_transparent func schedulerWake(_ place: AnyObject) -> Bool { false }
 @_transparent func schedulerFoundCircle() {}
+@_transparent func schedulerHides(_ object: AnyObject) {}
 @_transparent func schedulerCalls(_ body: () -> Void, at time: UInt64, for timer: Any? = nil) -> Bool { false }
 #endif

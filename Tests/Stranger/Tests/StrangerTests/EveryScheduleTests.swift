@@ -29,7 +29,7 @@ struct EveryScheduleTests {
         #expect(try everySchedule(changes: 99) { add($0, threads: 2, accesses: 2) }.extent == .all)
         #expect(try everySchedule(changes: 1) { add($0, threads: 2, accesses: 3) }.extent == .changes(1))
         let stopped = try everySchedule(limit: 5) { add($0, threads: 2, accesses: 3) }
-        #expect(stopped == Exploration(schedules: 5, extent: .stopped))
+        #expect(stopped.schedules == 5 && stopped.extent == .stopped)
         let late = try everySchedule(timeout: .nanoseconds(0)) { add($0, threads: 2, accesses: 3) }
         #expect(late.extent == .stopped)
         #expect("\(stopped)" == "5 schedules, then stopped by a limit")
@@ -58,7 +58,7 @@ struct EveryScheduleTests {
             for name in ["a", "b"] {
                 schedule.thread(name) {
                     if cache["x"] == nil {
-                        loads.wrappedValue += 1
+                        loads.write { $0 += 1 }
                         cache["x"] = 42
                     }
                 }

@@ -8,7 +8,7 @@ import Testing
 import ThreadSafeValue
 import ThreadSafeValueTesting
 
-extension Schedule: @retroactive Stage {}
+extension Schedule: Stage {}
 
 #if EverySchedule
 @Suite("Faults of programs that use the library", .serialized)
