@@ -21,7 +21,10 @@ struct Choices {
 
     init(prefix: [UInt8] = []) { self.prefix = prefix }
 
-    /// - Parameter costs: Whether each option is a change; the first never is.
+    /// Chooses what goes on.
+    ///
+    /// - Parameter costs: How many changes each option is; the first is none.
+    /// - Returns: The option.
     mutating func choose(_ costs: [Int]) -> Int {
         if costs.count == 1 { return 0 }
         var choice = 0
@@ -80,7 +83,11 @@ struct Search {
     /// Adds what could have been chosen instead.
     mutating func add(_ choices: Choices) {
         for (fork, option, changes) in choices.others {
-            if changes >= levels.count { isCut = true } else { levels[changes].append(choices.taken[..<fork] + [option]) }
+            if changes >= levels.count {
+                isCut = true
+            } else {
+                levels[changes].append(choices.taken[..<fork] + [option])
+            }
         }
     }
 }

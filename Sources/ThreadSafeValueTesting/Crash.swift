@@ -29,7 +29,9 @@ enum Crash {
         }
         guard let run = Runner.current?.run else { return }
         // First what needs least.
-        write("\neverySchedule: a crash in this schedule, replay it with everySchedule(replaying: \"\(run.choices.text)\")\n")
+        write(
+            "\neverySchedule: a crash in this schedule, replay it with everySchedule(replaying: \"\(run.choices.text)\")\n"
+        )
         write(run.story)
     }
 

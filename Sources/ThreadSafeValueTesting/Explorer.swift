@@ -25,7 +25,7 @@ struct Explorer {
                 throw ScheduleFailure(description: "No failure gave this replay: \(text)", schedules: 0, replay: text)
             }
             let run = Run(choices, isTraced: true)
-            if let failure = try execute(run, test) { throw failure.described(after: 1) }
+            if let message = try execute(run, test) { throw run.described(message, after: 1) }
             return Exploration(schedules: 1, extent: .replayed)
         }
         var (search, schedules, end) = (Search(changes: changes), 0, DispatchTime.now() + timeout)
@@ -35,15 +35,17 @@ struct Explorer {
             }
             let run = Run(Choices(prefix: prefix), isTraced: false)
             schedules += 1
-            if let failure = try execute(run, test) {
+            if let message = try execute(run, test) {
                 // Once more, with the places.
-                let again = try execute(Run(Choices(prefix: run.choices.taken), isTraced: true), test)
-                let isSame = again.map { failure.isSame(as: $0) } == true
-                throw (isSame ? again! : failure).described(after: schedules, isSame: isSame)
+                let again = Run(Choices(prefix: run.choices.taken), isTraced: true)
+                if let message = try execute(again, test), again.choices.taken == run.choices.taken {
+                    throw again.described(message, after: schedules)
+                }
+                throw run.described("\(message), but not when run again", after: schedules)
             }
             if run.choices.hasDiverged {
-                let message = "The test is not the same each time: it asks for the clock, for chance, or for a static"
-                throw Failure(run, message).described(after: schedules)
+                let message = "the test is not the same each time: does it use the clock, chance, or a static variable?"
+                throw run.described(message, after: schedules)
             }
             search.add(run.choices)
         }
@@ -51,7 +53,9 @@ struct Explorer {
     }
 
     /// Runs the test once.
-    private func execute(_ run: Run, _ test: (Schedule) throws -> Void) throws -> Failure? {
+    ///
+    /// - Returns: What failed.
+    private func execute(_ run: Run, _ test: (Schedule) throws -> Void) throws -> String? {
         defer { run.close() }
         let setup = run.open()
         do { try test(Schedule(of: run)) } catch {
@@ -60,29 +64,17 @@ struct Explorer {
         }
         run.begin(setup)
         run.waitForEnd()
-        return (run.failure ?? run.orderFailure ?? run.checks.lazy.compactMap { $0() }.first).map { Failure(run, $0) }
+        return run.failure ?? run.orderFailure ?? run.checks.lazy.compactMap { $0() }.first
     }
 }
 
-/// What failed in which run.
-struct Failure {
-    private let run: Run
-    private let message: String
-
-    init(_ run: Run, _ message: String) { (self.run, self.message) = (run, message) }
-
-    func isSame(as other: Failure) -> Bool {
-        run.choices.taken == other.run.choices.taken && !other.run.choices.hasDiverged
-    }
-
-    func described(after schedules: Int, isSame: Bool = true) -> ScheduleFailure {
-        let replay = run.choices.text
+extension Run {
+    func described(_ message: String, after schedules: Int) -> ScheduleFailure {
         let text = """
-            \(message), after \(number(schedules, "schedule")), with \(number(run.choices.changes, "change")) of threads
-            \(run.story)replay with everySchedule(replaying: "\(replay)")
+            \(message), after \(number(schedules, "schedule")), with \(number(choices.changes, "change")) of threads
+            \(story)replay with everySchedule(replaying: "\(choices.text)")
             """
-        let doubt = isSame ? "" : "\nIt was not the same when it was run again, so the places are missing."
-        return ScheduleFailure(description: text + doubt, schedules: schedules, replay: replay)
+        return ScheduleFailure(description: text, schedules: schedules, replay: choices.text)
     }
 }
 #endif

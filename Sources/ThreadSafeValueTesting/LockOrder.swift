@@ -41,7 +41,9 @@ extension Run {
             let at = way.last?.inner.entry ?? start
             if at === end { return way }
             if !known.insert(ObjectIdentifier(at)).inserted { continue }
-            ways += edges.values.filter { $0.outer.entry === at }.sorted { $0.inner.step > $1.inner.step }.map { way + [$0] }
+            ways += edges.values.filter { $0.outer.entry === at }.sorted { $0.inner.step > $1.inner.step }.map {
+                way + [$0]
+            }
         }
         return nil
     }

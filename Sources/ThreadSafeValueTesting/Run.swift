@@ -90,7 +90,8 @@ extension Run {
             seen = stepCount
             if seconds == 4, let runner = current {
                 let last = lastStep(of: runner.name).map { " since \($0)" } ?? ""
-                failure = "\(runner.name) runs or is blocked for 4 s\(last), where the schedule sees nothing: \(Self.unseen)"
+                failure =
+                    "\(runner.name) runs or is blocked for 4 s\(last), where the schedule sees nothing: \(Self.unseen)"
                 isOver = true
                 mutex.unlock()
                 return

@@ -27,7 +27,10 @@ final class Entry {
 
     /// As the program calls it.
     var typeName: String {
-        "\(type)".replacing("CommandQueueStorage", with: "QueueSafeValue").replacing("ProtectedStorage", with: "Protected")
+        "\(type)".replacing("CommandQueueStorage", with: "QueueSafeValue").replacing(
+            "ProtectedStorage",
+            with: "Protected"
+        )
     }
 }
 
@@ -36,7 +39,11 @@ extension Run {
     ///
     /// - Returns: The number of its step.
     func record(
-        _ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool, by me: Runner
+        _ what: StaticString,
+        _ object: AnyObject,
+        at word: UInt,
+        waits: Bool,
+        by me: Runner
     ) -> Int {
         let entry: Entry
         if let known = entries[word], known.object != nil {
@@ -74,7 +81,8 @@ extension Run {
     /// With a number if there are several of its type, in the order in which they were used first.
     func name(_ entry: Entry) -> String {
         var same: [Entry] = []
-        for case let other? in steps.map(\.entry) where other.type == entry.type && !same.contains(where: { $0 === other }) {
+        for case let other? in steps.map(\.entry)
+        where other.type == entry.type && !same.contains(where: { $0 === other }) {
             same.append(other)
         }
         let number = same.firstIndex { $0 === entry }.map { " #\($0 + 1)" } ?? ""
@@ -93,7 +101,8 @@ extension Run {
         let sleepers = runners.filter { $0.sleep != nil && !$0.isWoken }.map(\.name)
         let suspended = tasks.map(\.name).filter { !sleepers.contains($0) }
         return (sleepers + suspended).map { name in
-            guard let step = steps.last(where: { $0.runner == name }), let entry = step.entry, entry.object != nil else {
+            guard let step = steps.last(where: { $0.runner == name }), let entry = step.entry, entry.object != nil
+            else {
                 return "\(name) is never resumed"
             }
             let start = "\(name) waits after \(lastStep(of: name)!)"

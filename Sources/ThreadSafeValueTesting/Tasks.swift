@@ -19,7 +19,8 @@ final class TaskPool: TaskExecutor {
         let job = UnownedJob(job)
         run.mutex.lock()
         defer { run.mutex.unlock() }
-        let runner = Runner(run.jobName(id), run) { [self] _ in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+        let runner = Runner(run.jobName(id), run) { [self] _ in unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
         run.runners.append(runner)
         run.noteProgress()
         if Runner.current == nil { run.noteOutside("Something resumes \(runner.name)") }

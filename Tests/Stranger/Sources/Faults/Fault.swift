@@ -12,6 +12,7 @@ public protocol Stage: Sendable {
 
 /// A mistake in a program that uses the library, and the same program without it.
 public struct Fault: Sendable, CustomStringConvertible {
+    /// What the mistake is.
     public let description: String
 
     /// What a failure says, in its first line.
@@ -26,5 +27,6 @@ public struct Fault: Sendable, CustomStringConvertible {
         (description, self.says, self.scene) = (name, says, scene)
     }
 
+    /// One for each form of the library.
     public static let all = protectedFaults + lockFaults + turnFaults + taskFaults
 }

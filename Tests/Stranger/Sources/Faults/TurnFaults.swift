@@ -65,7 +65,11 @@ let turnFaults = [
         stage.thread("a") {
             for number in [1, 2] {
                 let queue = isWrong && number == 1 ? DispatchQueue.global() : serial
-                value.async(performIn: queue).lowestPriority.set { $0 = number } completion: { _ in log.append(number) }
+                value.async(performIn: queue).lowestPriority.set {
+                    $0 = number
+                } completion: { _ in
+                    log.append(number)
+                }
             }
         }
         stage.check("in order") { log.wrappedValue == [1, 2] }

@@ -28,7 +28,9 @@ struct CounterTests {
     func desk() throws {
         try everySchedule { schedule in
             let desk = ReportDesk()
-            for name in ["first", "second"] { schedule.thread(name) { desk.handIn(.counted(path: name, words: ["a": 1])) } }
+            for name in ["first", "second"] {
+                schedule.thread(name) { desk.handIn(.counted(path: name, words: ["a": 1])) }
+            }
             schedule.thread("asks") { try desk.snapshot() }
             schedule.check("both") { try desk.result().files == 2 }
         }

@@ -12,7 +12,9 @@ import ThreadSafeValueTesting
 @Suite("everySchedule", .serialized)
 struct EveryScheduleTests {
     private func failure(
-        changes: Int = 2, replaying: String? = nil, _ test: (Schedule) throws -> Void
+        changes: Int = 2,
+        replaying: String? = nil,
+        _ test: (Schedule) throws -> Void
     ) throws -> ScheduleFailure {
         try #require(throws: ScheduleFailure.self) { try everySchedule(changes: changes, replaying: replaying, test) }
     }
@@ -152,7 +154,9 @@ struct EveryScheduleTests {
     func serialQueue() throws {
         try everySchedule { schedule in
             let queue = DispatchQueue(label: "serial")
-            let (values, running, most) = ([QueueSafeValue(value: 0), QueueSafeValue(value: 0)], Protected(0), Protected(0))
+            let (values, running, most) = (
+                [QueueSafeValue(value: 0), QueueSafeValue(value: 0)], Protected(0), Protected(0)
+            )
             schedule.thread("a") {
                 for value in values {
                     value.async(performIn: queue).lowestPriority.set { value in
@@ -171,7 +175,9 @@ struct EveryScheduleTests {
     @Test("What the schedule does not see is named")
     func unseen() throws {
         let sleep = try failure { $0.task("a") { try await Task.sleep(nanoseconds: 50_000_000) } }
-        #expect(sleep.description.hasPrefix("Something resumes a, which is no part of the schedule: not the main actor"))
+        #expect(
+            sleep.description.hasPrefix("Something resumes a, which is no part of the schedule: not the main actor")
+        )
         let semaphore = DispatchSemaphore(value: 0)
         let blocked = try failure { $0.thread("a") { semaphore.wait() } }
         #expect(blocked.description.hasPrefix("a runs or is blocked for 4 s"))

@@ -94,10 +94,13 @@ struct EveryScheduleTests {
     func mock() throws {
         try everySchedule { schedule in
             let (mock, results) = (MockLoader(), Protected<[String]>([]))
-            for status in [201, 202] { mock.then { _, completion in completion(.success(HTTPResponse(status: status))) } }
+            for status in [201, 202] {
+                mock.then { _, completion in completion(.success(HTTPResponse(status: status))) }
+            }
             for name in ["a", "b", "c"] {
                 schedule.thread(name) {
-                    mock.load(request: anyRequest) { result in results.append((try? "\(result.get().status)") ?? "none") }
+                    mock.load(request: anyRequest) { result in results.append((try? "\(result.get().status)") ?? "none")
+                    }
                 }
             }
             schedule.check("each answer once") { results.wrappedValue.sorted() == ["201", "202", "none"] }
