@@ -32,7 +32,7 @@ final class Hooks: Scheduler {
         if !me.isSetup {
             run.passBaton(from: me)
             run.mutex.lock()
-            run.noteProgress()
+            run.idleCount = 0
         }
         if me.timeout != nil, !"\(what)".contains("time-out") { me.timeout = nil }
         let step = run.record(what, object, at: word, waits: waits, by: me)
@@ -72,7 +72,7 @@ final class Hooks: Scheduler {
         return run.mutex.withLock {
             if let sleeper = run.runners.first(where: { $0.sleep?.place === place }) {
                 sleeper.isWoken = true
-                run.noteProgress()
+                run.idleCount = 0
                 if me == nil { run.noteOutside("A thread wakes \(sleeper.name)") }
                 return true
             }

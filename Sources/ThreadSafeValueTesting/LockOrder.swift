@@ -3,65 +3,54 @@
 //
 
 #if EverySchedule
-/// One access inside another one.
-struct LockOrder: Hashable {
-    let outer: ObjectIdentifier
-    let inner: ObjectIdentifier
-}
-
-/// Where that was seen first. It keeps both entries, so that their identities stay.
+/// One access inside another one, as it was seen first.
 struct Nesting {
     let outer: (step: Int, entry: Entry)
     let inner: (step: Int, entry: Entry)
 
-    /// All that was held: one that is held in each nesting keeps them apart.
+    /// What else was held: what is held in each nesting of a circle keeps them apart.
     let guards: [Entry]
 }
 
 extension Run {
     /// An access begins inside others. With the mutex.
     func noteOrder(of taken: [(step: Int, entry: Entry)], before entry: Entry) {
-        for outer in taken {
-            let order = LockOrder(outer: ObjectIdentifier(outer.entry), inner: ObjectIdentifier(entry))
-            if edges[order] != nil { continue }
+        for outer in taken
+        where !nestings.contains(where: { $0.outer.entry === outer.entry && $0.inner.entry === entry }) {
             let guards = taken.map(\.entry).filter { $0 !== outer.entry }
-            edges[order] = Nesting(outer: outer, inner: (steps.count - 1, entry), guards: guards)
-            if orderSteps.isEmpty, let way = way(from: entry, to: outer.entry), !isGuarded(way + [edges[order]!]) {
-                let circle = way + [edges[order]!]
-                // Both places are known when the run is over.
-                orderSteps = circle.map { ($0.outer.step, $0.inner.step) }
+            nestings.append(Nesting(outer: outer, inner: (steps.count - 1, entry), guards: guards))
+            guard circle.isEmpty, let way = way(from: entry, to: outer.entry) else { continue }
+            let all = way + [nestings.last!]
+            if !guards.contains(where: { entry in all.allSatisfy { $0.guards.contains { $0 === entry } } }) {
+                circle = all
             }
         }
     }
 
     /// Nestings that lead from one entry to another.
     private func way(from start: Entry, to end: Entry) -> [Nesting]? {
-        var (ways, known): ([[Nesting]], Set<ObjectIdentifier>) = ([[]], [])
+        var (ways, known): ([[Nesting]], [Entry]) = ([[]], [])
         while let way = ways.popLast() {
             let at = way.last?.inner.entry ?? start
             if at === end { return way }
-            if !known.insert(ObjectIdentifier(at)).inserted { continue }
-            ways += edges.values.filter { $0.outer.entry === at }.sorted { $0.inner.step > $1.inner.step }.map {
-                way + [$0]
-            }
+            if known.contains(where: { $0 === at }) { continue }
+            known.append(at)
+            ways += nestings.reversed().filter { $0.outer.entry === at }.map { way + [$0] }
         }
         return nil
     }
 
     /// Which accesses nest in opposite orders, if some do.
     var orderFailure: String? {
-        if orderSteps.isEmpty { return nil }
-        let texts = orderSteps.map { "\(steps[$0.outer].runner): \(text($0.outer)), then \(text($0.inner))" }
-        return "opposite orders: " + texts.joined(separator: "; ")
+        let texts = circle.map {
+            "\(steps[$0.outer.step].runner): \(placed($0.outer.step)), then \(placed($0.inner.step))"
+        }
+        return texts.isEmpty ? nil : "opposite orders: \(texts.joined(separator: "; "))"
     }
 
-    private func text(_ number: Int) -> String {
-        let (name, place) = (name(steps[number].entry!), steps[number].place)
-        return place.isEmpty ? name : "\(name) at \(place)"
-    }
-
-    private func isGuarded(_ circle: [Nesting]) -> Bool {
-        circle[0].guards.contains { entry in circle.allSatisfy { $0.guards.contains { $0 === entry } } }
+    private func placed(_ number: Int) -> String {
+        let place = steps[number].place
+        return name(steps[number].entry!) + (place.isEmpty ? "" : " at \(place)")
     }
 }
 #endif

@@ -23,7 +23,7 @@ final class Run: @unchecked Sendable {
     var entries: [UInt: Entry] = [:]
     /// Locks of the library, which are held for moments. Kept, so that no other one has the address.
     var hidden: [ObjectIdentifier: AnyObject] = [:]
-    var edges: [LockOrder: Nesting] = [:]
+    var nestings: [Nesting] = []
     var names: [UInt64: String] = [:]
     var clock: UInt64 = 1_000_000_000
     var timers: [(time: UInt64, source: (any DispatchSourceTimer)?, body: @Sendable () -> Void)] = []
@@ -35,14 +35,15 @@ final class Run: @unchecked Sendable {
     var jobNames: [String: String] = [:]
     var nextJobName: String?
     var failure: String?
-    /// The steps of accesses that nest in opposite orders: each time the outer one and the inner one.
-    var orderSteps: [(outer: Int, inner: Int)] = []
+    /// Accesses that nest in opposite orders.
+    var circle: [Nesting] = []
 
     private var thrown: String?
     /// What has the baton.
     private var current: Runner?
     private var stepCount = 0
-    private var idleCount = 0
+    /// How often the clock has gone on since something happened.
+    var idleCount = 0
     private var isOver = false
     private var isStuck = false
     private let end = DispatchSemaphore(value: 0)
@@ -103,7 +104,7 @@ extension Run {
         if isStuck {
             mutex.unlock()
             // What comes from outside now is something that the schedule does not see.
-            let isOutside = end.wait(timeout: .now() + .milliseconds(300)) == .success
+            let isOutside = end.wait(timeout: .now() + .seconds(1)) == .success
             mutex.lock()
             failure = isOutside ? nil : "hang: \(waits())"
         }
@@ -210,7 +211,6 @@ extension Run {
     private func passTime() -> Bool {
         if runners.isEmpty && tasks.isEmpty { return false }
         idleCount += 1
-        timers.removeAll { $0.source?.isCancelled == true }
         // The library looks again and again; what it looks for does not come by itself.
         let isOnlyForTimeouts = idleCount > 8 + 4 * runners.count
         let sleepers = runners.filter { $0.sleep != nil && !$0.isWoken }
@@ -218,7 +218,7 @@ extension Run {
             isOnlyForTimeouts ? runner.timeout ?? .max : min(runner.sleep!.time, runner.timeout ?? .max)
         }
         let sleeper = sleepers.min { time($0) < time($1) }
-        let timer = timers.indices.filter { !isOnlyForTimeouts || timers[$0].source != nil }
+        let timer = timers.indices.filter { timers[$0].source.map { !$0.isCancelled } ?? !isOnlyForTimeouts }
             .min { timers[$0].time < timers[$1].time }
         let (sleepEnd, timerEnd) = (sleeper.map(time) ?? .max, timer.map { timers[$0].time } ?? .max)
         if min(sleepEnd, timerEnd) == .max || idleCount > 1_000 { return false }
@@ -246,8 +246,6 @@ extension Run {
 
 // What the hooks and the tasks call, with the mutex.
 extension Run {
-    func noteProgress() { idleCount = 0 }
-
     /// Something came from a thread that is no part of the schedule.
     func noteOutside(_ what: String) {
         outside = outside ?? what

@@ -22,7 +22,7 @@ final class TaskPool: TaskExecutor {
         let runner = Runner(run.jobName(id), run) { [self] _ in unsafe job.runSynchronously(on: asUnownedTaskExecutor())
         }
         run.runners.append(runner)
-        run.noteProgress()
+        run.idleCount = 0
         if Runner.current == nil { run.noteOutside("Something resumes \(runner.name)") }
     }
 }

@@ -18,6 +18,9 @@ public struct Fault: Sendable, CustomStringConvertible {
     /// What a failure says, in its first line.
     public let says: String
 
+    /// Whether only tasks make the mistake.
+    public var isOfTasks: Bool { taskFaults.contains { $0.description == description } }
+
     /// Sets the scene.
     ///
     /// The second argument tells whether the mistake is made.

@@ -22,7 +22,13 @@ let turnFaults = [
     },
     Fault("turns in opposite orders", says: "opposite orders: ") { stage, isWrong in
         let (a, b) = (QueueSafeValue(value: 1), QueueSafeValue(value: 2))
-        stage.thread("a") { a.wait.lowestPriority.set { a in b.wait.lowestPriority.set { [a] b in b += a } } }
+        stage.thread("a") {
+            if isWrong {
+                a.wait.lowestPriority.set { a in b.wait.lowestPriority.set { [a] b in b += a } }
+            } else {
+                withLocked(a, b) { a, b in b += a }
+            }
+        }
         stage.thread("b") {
             if isWrong {
                 b.wait.lowestPriority.set { b in a.wait.lowestPriority.set { [b] a in a += b } }

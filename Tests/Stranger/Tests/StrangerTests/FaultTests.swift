@@ -19,7 +19,8 @@ struct FaultTests {
         let failure = try #require(throws: ScheduleFailure.self) { try everySchedule { fault.scene($0, true) } }
         let time = Date().timeIntervalSince(start)
         #expect(failure.description.hasPrefix(fault.says), "\(failure)")
-        #expect(failure.description.contains(".swift:"))
+        // An async function that awaits a command is not on the stack.
+        #expect(fault.isOfTasks || failure.description.contains(".swift:"))
         print("\(fault): \(failure.schedules) schedules, \(Int(time * 1_000)) ms")
         let again = try #require(throws: ScheduleFailure.self) { try everySchedule { fault.scene($0, true) } }
         #expect(again == failure)
