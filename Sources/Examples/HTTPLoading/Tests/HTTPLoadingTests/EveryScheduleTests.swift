@@ -32,7 +32,9 @@ struct EveryScheduleTests {
             }
             schedule.thread("answers") { line.fulfil(7) }
             // The line is kept until then: with it, a `done` that nobody calls would go away.
-            schedule.check("both are told") { withExtendedLifetime(line) { calls.wrappedValue.sorted() == ["a 7", "b 7"] } }
+            schedule.check("both are told") {
+                withExtendedLifetime(line) { calls.wrappedValue.sorted() == ["a 7", "b 7"] }
+            }
         }
         print("AnswerLine: \(result), \(Date().timeIntervalSince(start)) s")
     }
