@@ -23,20 +23,24 @@ struct Choices {
 
     /// Chooses what goes on.
     ///
-    /// - Parameter costs: How many changes each option is; the first is none.
+    /// - Parameters:
+    ///   - count: How many options there are.
+    ///   - free: How many of them are no change.
     /// - Returns: The option.
-    mutating func choose(_ costs: [Int]) -> Int {
-        if costs.count == 1 { return 0 }
+    mutating func choose(_ count: Int, free: Int) -> Int {
+        if count == 1 { return 0 }
         var choice = 0
         if taken.count < prefix.count {
             choice = Int(prefix[taken.count])
-            if choice >= costs.count { (choice, hasDiverged) = (0, true) }
+            if choice >= count { (choice, hasDiverged) = (0, true) }
         } else {
-            for option in costs.indices.dropFirst().reversed() {
-                others.append((taken.count, UInt8(clamping: option), changes + costs[option]))
+            var option = count - 1
+            while option > 0 {
+                others.append((taken.count, UInt8(clamping: option), option < free ? changes : changes + 1))
+                option -= 1
             }
         }
-        changes += costs[choice]
+        if choice >= free { changes += 1 }
         taken.append(UInt8(clamping: choice))
         return choice
     }

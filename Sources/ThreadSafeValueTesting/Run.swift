@@ -177,18 +177,21 @@ extension Run {
 
     private func choose(from me: Runner?) -> Runner? {
         while true {
+            // Loops, as closures take long in a debug build.
             let stays = me.map(canGoOn) == true
             var options = stays ? [me!] : []
-            options += runners.filter { $0 !== me && canGoOn($0) }
+            for runner in runners where runner !== me && canGoOn(runner) { options.append(runner) }
             if options.isEmpty {
                 if passTime() { continue }
                 return nil
             }
             let plain = options.count
-            let sleepers = runners.filter { $0.sleep != nil && !$0.isWoken && $0.timeout != nil }
-            let fires = timers.indices.filter { timers[$0].source?.isCancelled == false }
-            let all = plain + sleepers.count + fires.count
-            let chosen = choices.choose((0..<all).map { $0 > 0 && (stays || $0 >= plain) ? 1 : 0 })
+            var (sleepers, fires): ([Runner], [Int]) = ([], [])
+            for runner in runners where runner.timeout != nil && runner.sleep != nil && !runner.isWoken {
+                sleepers.append(runner)
+            }
+            for (index, timer) in timers.enumerated() where timer.source?.isCancelled == false { fires.append(index) }
+            let chosen = choices.choose(plain + sleepers.count + fires.count, free: stays ? 1 : plain)
             if chosen < plain { return options[chosen] }
             if chosen < plain + sleepers.count {
                 let sleeper = sleepers[chosen - plain]
