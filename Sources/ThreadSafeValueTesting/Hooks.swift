@@ -49,7 +49,9 @@ final class Hooks: Scheduler {
     }
 
     func beganTimeout(until time: UInt64) {
-        Runner.current?.timeout = time == 0 || time == .max ? nil : time
+        guard let me = Runner.current else { return }
+        me.timeout = time == 0 || time == .max ? nil : time
+        if me.timeout != nil { _ = me.run.mutex.withLock { me.run.timeouts.insert(time) } }
     }
 
     func park(_ place: AnyObject, until time: UInt64) -> Bool? {
@@ -100,10 +102,19 @@ final class Hooks: Scheduler {
         return true
     }
 
-    func call(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: (any DispatchSourceTimer)?) -> Bool {
+    func call(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool {
         guard let run = Runner.current?.run else { return false }
         run.mutex.withLock { run.timers.append((time, timer, body)) }
         return true
+    }
+
+    func cancel(_ timer: LibraryTimer) {
+        guard let run = Runner.current?.run ?? Self.activeRun else { return }
+        // What it keeps goes away without the mutex.
+        let removed = run.mutex.withLock {
+            run.timers.firstIndex { $0.timer === timer }.map { run.timers.remove(at: $0) }
+        }
+        withExtendedLifetime(removed) {}
     }
 
     func foundCircle() {

@@ -26,7 +26,9 @@ final class Run: @unchecked Sendable {
     var nestings: [Nesting] = []
     var names: [UInt64: String] = [:]
     var clock: UInt64 = 1_000_000_000
-    var timers: [(time: UInt64, source: (any DispatchSourceTimer)?, body: @Sendable () -> Void)] = []
+    var timers: [(time: UInt64, timer: LibraryTimer, body: @Sendable () -> Void)] = []
+    /// When time-outs end that the test has given. Other timers are the library's own.
+    var timeouts: Set<UInt64> = []
     var queues: [UInt: [Runner]] = [:]
     /// Wake-ups that came first. Each place is kept, so that no other one has its address.
     var earlyWakes: [ObjectIdentifier: AnyObject] = [:]
@@ -190,7 +192,7 @@ extension Run {
             for runner in runners where runner.timeout != nil && runner.sleep != nil && !runner.isWoken {
                 sleepers.append(runner)
             }
-            for (index, timer) in timers.enumerated() where timer.source?.isCancelled == false { fires.append(index) }
+            for (index, timer) in timers.enumerated() where timeouts.contains(timer.time) { fires.append(index) }
             let chosen = choices.choose(plain + sleepers.count + fires.count, free: stays ? 1 : plain)
             if chosen < plain { return options[chosen] }
             if chosen < plain + sleepers.count {
@@ -221,7 +223,7 @@ extension Run {
             isOnlyForTimeouts ? runner.timeout ?? .max : min(runner.sleep!.time, runner.timeout ?? .max)
         }
         let sleeper = sleepers.min { time($0) < time($1) }
-        let timer = timers.indices.filter { timers[$0].source.map { !$0.isCancelled } ?? !isOnlyForTimeouts }
+        let timer = timers.indices.filter { !isOnlyForTimeouts || timeouts.contains(timers[$0].time) }
             .min { timers[$0].time < timers[$1].time }
         let (sleepEnd, timerEnd) = (sleeper.map(time) ?? .max, timer.map { timers[$0].time } ?? .max)
         if min(sleepEnd, timerEnd) == .max || idleCount > 1_000 { return false }
@@ -241,7 +243,7 @@ extension Run {
     private func fire(_ index: Int) -> Runner {
         let timer = timers.remove(at: index)
         clock = max(clock, timer.time)
-        let runner = Runner(timer.source == nil ? "timer" : "time-out", self) { _ in timer.body() }
+        let runner = Runner(timeouts.contains(timer.time) ? "time-out" : "timer", self) { _ in timer.body() }
         runners.append(runner)
         return runner
     }

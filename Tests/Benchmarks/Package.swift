@@ -21,8 +21,9 @@ let package = Package(
         .target(name: "CMachine"),
         .target(
             name: "Members",
-            dependencies: ["CMachine", library, .product(name: "NIOConcurrencyHelpers", package: "swift-nio")]
+            dependencies: ["Boxes", "CMachine", library, .product(name: "NIOConcurrencyHelpers", package: "swift-nio")]
         ),
+        .target(name: "Boxes", dependencies: [library]),
         .target(name: "Workloads", dependencies: ["CMachine", "Members"]),
         .executableTarget(name: "Comparison", dependencies: ["CMachine", "Members", "Workloads", library]),
         .executableTarget(name: "InstructionCounts", dependencies: ["CMachine", "Members", library]),

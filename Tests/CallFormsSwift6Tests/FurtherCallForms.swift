@@ -96,6 +96,8 @@ extension FurtherCallForms {
         case .failure(.unexpected(_ as NetworkDown)): break
         case .failure, .success: Issue.record("It has another answer.")
         }
+        let loaded = page.wait.lowestPriority.set { _ in throw NetworkDown() }
+        #expect(throws: NetworkDown.self) { try loaded.getOrRethrow() }
     }
 
     @MainActor

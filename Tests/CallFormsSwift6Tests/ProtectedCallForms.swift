@@ -4,6 +4,7 @@
 
 // How users write accesses to a protected value. Compiled twice, as the other call forms.
 
+import Dispatch
 import Testing
 import ThreadSafeValue
 
@@ -29,6 +30,14 @@ struct ProtectedCallForms {
         #expect(list[0] == 4)
     }
 
+    @Test func `a task's change on a condition, in time or not`() async throws {
+        let idle = Protected([1])
+        let first = try await idle.write(when: { !$0.isEmpty }, timeout: .seconds(600)) { $0.removeLast() }
+        let second = try await idle.write(when: { !$0.isEmpty }, timeout: .milliseconds(1)) { $0.removeLast() }
+        #expect(first == 1)
+        #expect(second == nil)
+    }
+
     @Test func `a member's subscript with a default`() {
         let settings = Protected(Settings())
         settings.counts["a", default: 0] += 1
@@ -39,7 +48,10 @@ struct ProtectedCallForms {
         let lock = PlatformLock()
         let text = lock.around { "a" }
         await Task.yield()
-        #expect(text == "a")
+        #expect(lock.withLock { text } == "a")
+        let visits = Protected(0)
+        visits.withLock { $0 += 1 }
+        #expect(visits.withLock { $0 + 1 } == 2)
     }
 
     @Test func `an optional is read before it is replaced by a default`() {

@@ -25,7 +25,7 @@ static inline uint64_t catomic_word_load_relaxed(const catomic_word *_Nonnull wo
 }
 
 static inline uint64_t catomic_word_load_acquire(const catomic_word *_Nonnull word) {
-    return atomic_load_explicit((const _Atomic(uint64_t) *)&word->bits, memory_order_acquire);
+    return atomic_load_explicit((const _Atomic(uint64_t) *)&word->bits, memory_order_acquire);  // fault: relaxed look
 }
 
 static inline void catomic_word_store_relaxed(catomic_word *_Nonnull word, uint64_t bits) {
@@ -35,17 +35,17 @@ static inline void catomic_word_store_relaxed(catomic_word *_Nonnull word, uint6
 // All exchanges are strong: they fail only when the word differs.
 static inline bool catomic_word_exchange_acquiring(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
     return atomic_compare_exchange_strong_explicit(
-        CATOMIC_WORD(word), &expected, desired, memory_order_acquire, memory_order_relaxed);
+        CATOMIC_WORD(word), &expected, desired, memory_order_acquire, memory_order_relaxed);  // fault: relaxed acquire
 }
 
 static inline bool catomic_word_exchange_releasing(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
     return atomic_compare_exchange_strong_explicit(
-        CATOMIC_WORD(word), &expected, desired, memory_order_release, memory_order_relaxed);
+        CATOMIC_WORD(word), &expected, desired, memory_order_release, memory_order_relaxed);  // fault: relaxed release
 }
 
 static inline bool catomic_word_exchange(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
     return atomic_compare_exchange_strong_explicit(
-        CATOMIC_WORD(word), &expected, desired, memory_order_acq_rel, memory_order_relaxed);
+        CATOMIC_WORD(word), &expected, desired, memory_order_acq_rel, memory_order_relaxed);  // fault: relaxed exchange
 }
 
 // A number that no other living thread has. Its low four bits are zero, and so are its highest eight,
@@ -67,10 +67,13 @@ static inline void catomic_word_yield(void) {
     sched_yield();
 }
 
+// Most ARM processors do nothing at `yield`; `isb` waits until the instructions before it have ended.
 static inline void catomic_word_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb");
+#elif defined(__arm__)
     __asm__ __volatile__("yield");
 #endif
 }

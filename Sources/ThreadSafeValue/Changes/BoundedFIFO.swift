@@ -2,13 +2,13 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A queue that keeps its newest elements, up to a number. A new one pushes the oldest out.
+/// A queue that keeps its newest elements up to a number. When it is full, a new element replaces the oldest.
 @usableFromInline
 package struct BoundedFIFO<Element> {
     @usableFromInline
     let capacity: Int
 
-    // Those before `head` were taken out.
+    // The elements before `head` were taken out.
     @usableFromInline
     var elements: [Element?] = []
     @usableFromInline
@@ -25,10 +25,10 @@ extension BoundedFIFO {
 
     /// Adds an element. O(1) on average.
     ///
-    /// - Returns: The element that had to go for it.
+    /// - Returns: The oldest element, if the queue was full.
     @inlinable
     package mutating func put(_ element: Element) -> Element? {
-        let oldest = elements.count - head < capacity ? nil : take()
+        let oldest = elements.count - head < capacity ? nil : take()  // fault: a full buffer takes one more
         elements.append(element)
         return oldest
     }
@@ -40,7 +40,7 @@ extension BoundedFIFO {
         let oldest = elements[head].take()
         head += 1
         if isEmpty || 2 * head > elements.count + 16 {
-            elements.removeSubrange(..<head)
+            elements.removeSubrange(..<head)  // fault: a buffer loses an element
             head = 0
             if elements.isEmpty, elements.capacity > 256 { elements = [] }
         }

@@ -4,19 +4,20 @@
 
 /// Hands the changes of one value to all listeners.
 ///
-/// A storage has one, made when somebody listens for the first time. For each change it calls `record(_:)` while
-/// nobody else can change the value, so that changes come in their order, and `deliver()` on what that returns when
-/// others can again. It calls `finish()` when it goes away.
+/// The storage of a value makes its broadcaster when the first listener comes. For each change, the storage calls
+/// `record(_:)` while nobody else can change the value, so that listeners get the changes in their order. It calls
+/// `deliver()` on the result once others can change the value again. It calls `finish()` when the value goes away.
 @usableFromInline
 final class ChangeBroadcaster<Value> {
-    /// Called when the first listener comes and when the last one has gone, under the lock; `nil` after `finish()`.
-    // This and the rest are guarded by `lock`.
+    /// Called under the lock when the first listener comes, and when the last one has gone; `nil` after `finish()`.
+    // The lock guards this variable and those below.
     var whenListenedTo: ((Bool) -> Void)?
     private var isListenedTo = false
     @usableFromInline
     var listeners = ArrivalList<Listener>()
 
-    // Held for moments, in which no code of the library's user runs; longer if the system has no thread for a timer.
+    // Threads hold the lock for moments, in which no code of the library's user runs. They hold it for longer if the system
+    // has no thread for a timer.
     @usableFromInline
     let lock = PlatformLock()
 
@@ -26,12 +27,12 @@ final class ChangeBroadcaster<Value> {
     }
 }
 
-// All that changes is guarded by `lock`; only values that are `Sendable` are listened to.
+// The lock guards everything that changes. Only `Sendable` values have listeners.
 extension ChangeBroadcaster: @unchecked Sendable {}
 extension ChangeBroadcaster.Listener: @unchecked Sendable {}
 
 extension ChangeBroadcaster {
-    /// What one loop over the changes has not fetched yet. Guarded by the broadcaster's lock.
+    /// The changes that one loop has not fetched yet. The broadcaster's lock guards them.
     @usableFromInline
     final class Listener: Placed {
         @usableFromInline
@@ -39,7 +40,7 @@ extension ChangeBroadcaster {
         @usableFromInline
         var mailbox: BoundedFIFO<Value>
         fileprivate var isRemoved = false
-        // The iterators that wait for the next value: one, if each is used by one task.
+        // The iterators that wait for the next value. If each task has its own iterator, there is one at most.
         @usableFromInline
         var waiting = [CheckedContinuation<Void, Never>]()
 
@@ -48,11 +49,11 @@ extension ChangeBroadcaster {
         }
     }
 
-    /// What is left to do when a change has been recorded.
+    /// The work that is left after a change was recorded.
     @usableFromInline
     struct Delivery {
-        // Values that nobody wants any more. They go away with this, where their `deinit` may do anything. The first
-        // one has a place of its own, so that a single listener costs no allocation.
+        // The values that newer ones replaced. They are released with the delivery, where their `deinit` may do anything.
+        // The first one has a variable of its own, so that a single listener costs no allocation.
         @usableFromInline
         var replaced: Value?
         @usableFromInline
@@ -63,8 +64,8 @@ extension ChangeBroadcaster {
         @inlinable
         init() {}
 
-        /// Wakes the listeners, without the lock of the value. The caller may be in a closure of another value.
-        // By force: on its own it takes fifty instructions more.
+        /// Wakes the listeners. The caller does not hold the lock of the value, but may be in a closure of another value.
+        // A call that is not inlined takes fifty instructions more.
         @inlinable @inline(__always)
         func deliver() {
             waiting.resumeOnGlobalQueue()
@@ -80,36 +81,36 @@ extension ChangeBroadcaster {
             if let old = listener.mailbox.put(value) {
                 if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
             }
-            if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }
+            if !listener.waiting.isEmpty { delivery.waiting += listener.waiting.drain() }  // fault: no listener wakes
         }
         lock.unlock()
         return delivery
     }
 
-    /// The value goes away. Listeners may still fetch what is in their mailboxes.
+    /// Ends all loops, as the value goes away. Listeners may still fetch the values in their mailboxes.
     func finish() {
         let waiting = lock.around {
             whenListenedTo = nil
             return listeners.elements.flatMap { $0?.waiting.drain() ?? [] }
         }
-        waiting.resumeOnGlobalQueue()
+        waiting.resumeOnGlobalQueue()  // fault: a task is resumed in place
     }
 }
 
 extension ChangeBroadcaster {
-    /// Somebody has come or gone: tells the storage if that was the first or the last. Under the lock.
+    /// Tells the storage when the first listener has come, or the last one has gone. Under the lock.
     func updateListening() {
         let isUnheard = listeners.isEmpty
-        if isUnheard != isListenedTo { return }
-        isListenedTo = !isUnheard
+        if isUnheard != isListenedTo { return }  // fault: it is listened to for ever
+        isListenedTo = !isUnheard  // fault: it is not listened to again
         whenListenedTo?(isListenedTo)
     }
 
-    /// Adds a listener. It gets every change that comes after this.
+    /// Adds a listener, which gets every change from now on.
     ///
     /// - Parameters:
     ///   - listener: The listener.
-    ///   - first: The value that it begins with; while nobody can change that.
+    ///   - first: The value that the listener begins with. The caller sees to it that nobody can change the value meanwhile.
     func add(_ listener: Listener, startingWith first: Value? = nil) {
         lock.around {
             if listener.isRemoved { return }
@@ -117,18 +118,18 @@ extension ChangeBroadcaster {
             updateListening()
             guard let first else { return }
             _ = listener.mailbox.put(first)
-            // One iterator may wait already, while another one begins.
+            // One iterator may already wait while another one begins.
             listener.waiting.drain().resumeOnGlobalQueue()
         }
     }
 
-    /// Removes a listener, if it is still there. Its next fetches find the end.
+    /// Removes a listener, if it was not removed before. The next call of its iterators returns `nil`.
     ///
     /// - Parameters:
     ///   - listener: The listener.
-    ///   - keepsValues: Whether what it has not fetched stays until it is removed once more.
+    ///   - keepsValues: Whether the values that it has not fetched stay until it is removed once more.
     func remove(_ listener: Listener, keepingValues keepsValues: Bool = false) {
-        // What it has not fetched goes away outside the lock.
+        // The values that were not fetched are released outside the lock.
         var mailbox = BoundedFIFO<Value>(capacity: 1)
         lock.lock()
         listener.isRemoved = true
@@ -153,7 +154,8 @@ extension ChangeBroadcaster {
 
     private func wait(_ listener: Listener, _ continuation: CheckedContinuation<Void, Never>) {
         let isToWait = lock.around {
-            // Something may have come in between.
+            // A change may have come in between.
+            // fault: a change is missed before the wait
             guard !listener.isRemoved, listener.mailbox.isEmpty, whenListenedTo != nil else { return false }
             listener.waiting.append(continuation)
             return true

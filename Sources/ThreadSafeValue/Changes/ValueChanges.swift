@@ -2,11 +2,11 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// The changes of a value as they come: one element for every access that may have changed it.
+/// A sequence of the changes of a value: one element for every access that may have changed the value.
 ///
-/// It listens from the moment that it is made, so nothing that is changed after that is missed. One that starts with the
-/// current value listens from its first element on. The elements are copies, in the order of the changes, and the loop
-/// runs in its own task, outside every lock.
+/// The sequence listens from the moment when it is made, and misses no change after that. If it starts with the current
+/// value, it listens from its first element on. The elements are copies, in the order of the changes. The loop runs in
+/// its own task, outside every lock.
 ///
 /// ```swift
 /// let level = Protected(0)
@@ -17,42 +17,42 @@
 /// level.wrappedValue = 3
 /// ```
 ///
-/// It keeps only the latest value for a loop that is busy; ask for more with ``Buffering``. It ends when the value
-/// goes away (what has been kept still comes), and when the task is cancelled (nothing comes any more). It doesn't
-/// keep the value alive.
+/// The sequence keeps only the latest value for a loop that is busy; ask for more with ``Buffering``. When the value goes
+/// away, the loop ends after the values that were kept. When the task is cancelled, the loop ends at once. The sequence
+/// does not keep the value alive.
 ///
-/// Every iterator gets every element. The first one has those since the sequence was made, a later one those since it
-/// was made itself. Copies of an iterator share its elements and its end: if the task of one is cancelled while it
-/// waits, all have come to theirs. So make an iterator for each task.
+/// Every iterator gets every element. The first iterator gets the changes since the sequence was made. A later one gets
+/// the changes since that iterator was made. Copies of an iterator share its elements and its end: if the task of one copy
+/// is cancelled while it waits, all copies end. So make an iterator for each task.
 public struct ValueChanges<Value: Sendable>: Sendable {
     let broadcaster: ChangeBroadcaster<Value>
     let buffering: Buffering
     let start: Start?
     let first: FirstSubscription<Value>
 
-    /// Adds a listener, and gives it the value as it is. Called when its first element is asked for.
+    /// Adds a listener, and gives it the current value. Called when a loop asks for its first element.
     typealias Start = @Sendable (ChangeBroadcaster<Value>.Listener) async -> Void
 
     /// - Parameters:
-    ///   - broadcaster: Hands it the changes.
-    ///   - buffering: How many values to keep for a loop that is busy.
-    ///   - start: Adds the listeners, if they begin with the value as it is.
-    ///   - storage: That of the value. The first listener keeps it until it has begun.
+    ///   - broadcaster: The source of the changes.
+    ///   - buffering: How many values are kept for a loop that is busy.
+    ///   - start: Adds the listeners, if they begin with the current value.
+    ///   - storage: The storage of the value. The first listener keeps it until the listener has begun.
     init(of broadcaster: ChangeBroadcaster<Value>, buffering: Buffering, start: Start?, storage: AnyObject) {
         (self.broadcaster, self.buffering, self.start) = (broadcaster, buffering, start)
         let subscription = ChangeSubscription(to: broadcaster, buffering: buffering, start: start, keeping: storage)
         first = FirstSubscription(subscription)
     }
 
-    /// How many values are kept for a loop that is busy.
+    /// How many values a sequence keeps for a loop that is busy.
     public enum Buffering: Hashable, Sendable {
-        /// The latest one. A busy loop skips the others, and comes to the last one in the end.
+        /// The sequence keeps the latest value. A busy loop skips the others, and gets the last one in the end.
         case latest
 
-        /// The latest ones, up to a number, which is at least 1.
+        /// The sequence keeps as many of the newest values as the number says, and at least 1.
         case newest(Int)
 
-        /// All. Memory grows as long as the loop is slower than the changes.
+        /// The sequence keeps all values. Memory grows while the loop is slower than the changes.
         case unbounded
     }
 }
@@ -68,27 +68,27 @@ extension ValueChanges.Buffering {
 }
 
 extension ValueChanges: AsyncSequence {
-    /// Makes what a `for await` loop uses.
+    /// Makes the iterator that a `for await` loop uses.
     public func makeAsyncIterator() -> Iterator {
         let subscription = first.take() ?? ChangeSubscription(to: broadcaster, buffering: buffering, start: start)
         return Iterator(subscription: subscription)
     }
 
-    /// What a `for await` loop uses. It listens as long as it lives.
+    /// The iterator that a `for await` loop uses. It listens for as long as it lives.
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: ChangeSubscription<Value>
 
-        /// The next change.
+        /// Waits for the next change.
         ///
-        /// - Returns: The value after it, or `nil` when the value has gone away or the task is cancelled.
+        /// - Returns: The value after the change; `nil` when the value has gone away or the task is cancelled.
         public nonisolated(nonsending) mutating func next() async -> Value? {
             await subscription.next()
         }
 
-        /// The next change.
+        /// Waits for the next change.
         ///
         /// - Parameter actor: The actor that the loop runs on.
-        /// - Returns: The value after it, or `nil` when the value has gone away or the task is cancelled.
+        /// - Returns: The value after the change; `nil` when the value has gone away or the task is cancelled.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
             await subscription.next()
@@ -100,31 +100,31 @@ extension ValueChanges: AsyncSequence {
 @available(*, unavailable)
 extension ValueChanges.Iterator: Sendable {}
 
-// Reflection would read what is guarded by locks.
+// Without these mirrors, reflection would read variables that locks guard.
 
 extension ValueChanges: CustomReflectable {
-    /// What a debugger or `dump` shows of the sequence: how it keeps values.
+    /// A mirror for `dump` and debuggers, which shows how the sequence keeps values.
     public var customMirror: Mirror {
         Mirror(self, children: ["buffering": buffering], displayStyle: .struct)
     }
 }
 
 extension ValueChanges.Iterator: CustomReflectable {
-    /// What a debugger or `dump` shows of the iterator: nothing.
+    /// A mirror for `dump` and debuggers, which shows nothing of the iterator.
     public var customMirror: Mirror {
         Mirror(self, children: [], displayStyle: .struct)
     }
 }
 
-/// A listener for as long as this lives.
+/// Keeps a listener for as long as the subscription lives.
 final class ChangeSubscription<Value: Sendable> {
     private let broadcaster: ChangeBroadcaster<Value>
     private let listener: ChangeBroadcaster<Value>.Listener
 
-    // Guarded by the lock of the broadcaster, as is the listener. Gone once it has been called.
+    // The lock of the broadcaster guards it, as it does the listener. It is `nil` once it was called.
     private var start: ValueChanges<Value>.Start?
 
-    /// The storage of the value, until `start` has returned. Touched by what calls that.
+    /// The storage of the value, until `start` has returned. Only the caller of `start` uses it.
     private var kept: AnyObject?
 
     init(
@@ -143,7 +143,7 @@ final class ChangeSubscription<Value: Sendable> {
     }
 }
 
-// The broadcaster's lock guards all that changes.
+// The broadcaster's lock guards everything that changes.
 extension ChangeSubscription: @unchecked Sendable {}
 
 extension ChangeSubscription {
@@ -155,23 +155,23 @@ extension ChangeSubscription {
             }
             return await broadcaster.next(of: listener)
         } onCancel: {
-            // What it has not fetched stays: it may wait for the task as it goes away, whose lock in the runtime the
-            // calling thread has.
-            broadcaster.remove(listener, keepingValues: true)
+            // The values that were not fetched stay. Their `deinit` may wait for the task, and the calling thread holds a lock
+            // of the runtime for that task.
+            broadcaster.remove(listener, keepingValues: true)  // fault: unread changes end too early
         }
         if value == nil { broadcaster.remove(listener) }
         return value
     }
 }
 
-/// What a sequence of changes keeps instead of the value.
+/// A weak reference that a sequence of changes keeps instead of the value.
 ///
-/// `@unchecked Sendable`: the reference is written once, and the value is reached with its lock or turn.
+/// It is `@unchecked Sendable` because the reference is written once, and the value is used only with its lock or turn.
 struct WeakStorage<Storage: AnyObject>: @unchecked Sendable {
     weak let storage: Storage?
 }
 
-/// A subscription that exists already, and waits for the first iterator.
+/// The subscription that a sequence makes at once, for its first iterator.
 final class FirstSubscription<Value: Sendable> {
     private let lock = PlatformLock()
 
@@ -184,11 +184,11 @@ final class FirstSubscription<Value: Sendable> {
     }
 }
 
-// See `subscription`.
+// The lock guards the subscription.
 extension FirstSubscription: @unchecked Sendable {}
 
 extension FirstSubscription {
-    /// Hands the subscription over, once.
+    /// Hands the subscription over to the first caller; `nil` for the others.
     func take() -> ChangeSubscription<Value>? {
         lock.around { subscription.take() }
     }

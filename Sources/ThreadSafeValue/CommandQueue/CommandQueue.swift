@@ -124,7 +124,7 @@ extension CommandQueue {
     /// Gives back a turn for which something waits, or that of a value with listeners.
     @inlinable @inline(never)
     func giveTurnBackSlowly(afterChange isChange: Bool) {
-        withTurns { $0.giveTurnBack(afterChange: isChange) }
+        withTurns { $0.releaseAndNotify(afterChange: isChange) }
     }
 
     /// Takes the turn when the value meets a condition, runs `body` with it and gives the turn back.
@@ -148,6 +148,8 @@ extension CommandQueue {
         while unsafe !isMet(value.pointee) {
             if let failure = withTurns({ $0.waitForChange(priority, until: deadline) }) { return .failure(failure) }
         }
+        // The test may have taken long.
+        if let failure = withTurns({ $0.failure(at: deadline) }) { return .failure(failure) }
         return runAndGiveTurnBack(of: thread, isChange: true, body)
     }
 }

@@ -13,8 +13,8 @@ import Dispatch
 final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage> {
     // The value is the header, which ends by itself.
     deinit {
-        (word(2).takeObject() as ChangeBroadcaster<Value>?)?.finish()
-        (word(1).takeObject() as TurnQueue?)?.end()
+        (listenersWord.takeObject() as ChangeBroadcaster<Value>?)?.finish()
+        (turnsWord.takeObject() as TurnQueue?)?.end()
     }
 
     /// Creates the storage of a value.
@@ -27,25 +27,41 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(create(minimumCapacity: 5) { _ in value }, to: CommandQueueStorage.self)
         for index in 0..<5 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
-        storage.word(3).store(UInt64(clamping: limit))
+        storage.limitWord.store(UInt64(clamping: limit))
         return storage
     }
 }
 
 extension CommandQueueStorage {
-    /// The words behind the value: 0, the `TurnWord`; 1, what keeps the `TurnQueue`, once something has waited; 2, what
-    /// keeps the `ChangeBroadcaster`, once somebody has listened; 3, how many commands of queues and of tasks may wait;
-    /// 4, how many of queues have begun.
+    // The words behind the value.
+
     @inlinable
     func word(_ index: Int) -> AtomicWord {
         unsafe AtomicWord(elementsPlace + index)
     }
 
+    /// The `TurnWord`.
+    @inlinable
+    var turnWord: AtomicWord { word(0) }
+
+    /// Keeps the `TurnQueue`, once something has waited.
+    @inlinable
+    var turnsWord: AtomicWord { word(1) }
+
+    /// Keeps the `ChangeBroadcaster`, once somebody has listened.
+    var listenersWord: AtomicWord { word(2) }
+
+    /// How many commands of queues and of tasks may wait.
+    private var limitWord: AtomicWord { word(3) }
+
+    /// How many commands of queues have begun.
+    private var startedWord: AtomicWord { word(4) }
+
     /// All that does not ask for the value.
     @usableFromInline
     var turns: TurnQueue {
-        word(1).object {
-            TurnQueue(word: word(0), startedCount: word(4), owner: self, limit: Int(clamping: word(3).load()))
+        turnsWord.object {
+            TurnQueue(word: turnWord, startedCount: startedWord, owner: self, limit: Int(clamping: limitWord.load()))
         }
     }
 
@@ -53,13 +69,13 @@ extension CommandQueueStorage {
     /// the one count.
     @inlinable
     var uncountedTurns: Unmanaged<TurnQueue> {
-        let bits = word(1).loadAcquiring()
+        let bits = turnsWord.loadAcquiring()
         return unsafe bits == 0 ? Unmanaged.passUnretained(turns) : AtomicWord.unmanaged(bits)
     }
 
     /// Those who listen to changes. Made when somebody does for the first time.
     var listeners: ChangeBroadcaster<Value> {
-        word(2).object { [turns] in
+        listenersWord.object { [turns] in
             ChangeBroadcaster { isObserved in turns.update { $0.isListenedTo = isObserved } }
         }
     }
@@ -74,20 +90,8 @@ extension CommandQueueStorage: CustomReflectable {
 extension CommandQueueStorage: AnyCommandQueue {
     var valueType: any Any.Type { Value.self }
 
-    func recordChange() -> Effect? {
-        let listeners: ChangeBroadcaster<Value>? = word(2).object()
-        return (listeners?.record(header)).map { delivery in Effect { delivery.deliver() } }
-    }
-}
-
-extension TurnQueue {
-    /// The value goes away. Nothing uses it any more: refuses the commands that still wait, as it is suspended.
-    fileprivate func end() {
-        let refused = withLine { line in line.end().map { ($0, $0.endAll(nil, as: .refused)) } }
-        for (lane, commands) in refused where !commands.isEmpty {
-            // There: what lets go of the value may have the turn of another one, which a closure that goes away waits
-            // for.
-            lane.target.async { lane.refuse(commands) }
-        }
+    func recordChange() -> Notification? {
+        let listeners: ChangeBroadcaster<Value>? = listenersWord.object()
+        return unsafe (listeners?.record(headerPlace.pointee)).map { delivery in Notification { delivery.deliver() } }
     }
 }

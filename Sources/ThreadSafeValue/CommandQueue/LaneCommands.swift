@@ -11,6 +11,9 @@ struct LaneCommands {
 
     /// How many commands were cancelled since those that are cancelled were last taken out.
     private var cancelledCount = 0
+
+    /// The priority of a command has changed.
+    private var isUnsorted = false
 }
 
 extension LaneCommands {
@@ -21,8 +24,19 @@ extension LaneCommands {
         lists[Int(command.priority.rawValue)].append(command)
     }
 
+    /// The priority of one of the commands has changed.
+    mutating func notePriorityChanged() { isUnsorted = true }
+
+    private mutating func sort() {
+        var commands: [PendingCommand] = []
+        for level in lists.indices { while let first = lists[level].removeFirst() { commands.append(first) } }
+        for command in commands.sorted(by: { unsafe $0.arrival < $1.arrival }) { append(command) }
+        isUnsorted = false
+    }
+
     /// The command that is next. Cancelled ones before it go.
     mutating func dropCancelledAndGetFirst() -> PendingCommand? {
+        if isUnsorted { sort() }
         for level in lists.indices.reversed() {
             while let first = lists[level].first {
                 if first.state == .waiting { return first }
@@ -32,7 +46,7 @@ extension LaneCommands {
         return nil
     }
 
-    /// One of its commands was cancelled. It leaves when it is the first, or with many others: O(1) on average.
+    /// One of its commands was cancelled. The command leaves when it is the first, or with many others: O(1) on average.
     mutating func noteCancelled() {
         cancelledCount += 1
         let count = lists.reduce(0) { $0 + $1.count }
@@ -53,14 +67,19 @@ extension LaneCommands {
         }
     }
 
-    /// Takes the next commands, all of one priority.
-    mutating func takeBatch() -> [PendingCommand] {
-        guard let level = dropCancelledAndGetFirst().map({ Int($0.priority.rawValue) }) else { return [] }
-        return (0..<min(lists[level].count, HandoffPolicy.batch)).map { _ in lists[level].removeFirst()! }
+    /// Takes all commands of the most urgent priority: O(1).
+    mutating func takeBatch() -> LinkedFIFO<PendingCommand> {
+        guard let level = lists.lastIndex(where: { $0.count > 0 }) else { return LinkedFIFO() }
+        defer { lists[level] = LinkedFIFO() }
+        return lists[level]
     }
 
-    /// Puts commands of a batch back, at their old places.
-    mutating func putBack(_ batch: some BidirectionalCollection<PendingCommand>) {
-        for command in batch.reversed() { lists[Int(command.priority.rawValue)].prepend(command) }
+    /// Puts the rest of a batch back, before all others of its priority: O(1).
+    mutating func putBack(_ batch: LinkedFIFO<PendingCommand>) {
+        guard let first = batch.first else { return }
+        let level = Int(first.priority.rawValue)
+        var list = batch
+        list.append(contentsOf: lists[level])
+        lists[level] = list
     }
 }

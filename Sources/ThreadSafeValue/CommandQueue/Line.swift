@@ -4,85 +4,158 @@
 
 import Dispatch
 
-/// What waits for the turn of one value, and what a release has to know of that. Guarded by the lock of the line.
+/// What waits for the turn of one value, and the turn word, which sums that up: all that is under the lock of the line.
+///
+/// The line decides: its methods return, or note in `actions`, what is to be done without the lock. It runs nothing, and
+/// whoever has it `inout` has the lock.
 struct Line {
-    /// What stands in line. Changed by `insert` and `remove` only.
-    private(set) var waiters = IndexedHeap<Waiter>()
+    /// The turn word, in the storage of the value.
+    let word: AtomicWord
 
-    /// How many are lanes of queues, of each priority, and how many are threads.
-    private(set) var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.rawValue) + 1)
-    private(set) var threadCount = 0
-
-    /// The lanes that have commands or a block, by the identity of their target queues.
-    private(set) var lanes: [UInt: Lane] = [:]
-
-    /// The one that was looked for last, which is mostly the one that is looked for next.
-    private var latestLane: Lane?
-
-    /// Threads and tasks whose condition was not met. The next change puts them in line.
-    private var watchers = ArrivalList<Waiter>()
+    /// How many commands of target queues have begun, in the storage of the value.
+    let startedCount: AtomicWord
 
     /// How many commands of queues and of tasks may wait.
     let limit: Int
 
+    /// What stands in line. Changed by `insert` and `remove` only.
+    private(set) var waiters = IndexedHeap<Waiter>()
+
+    /// How many are lanes of queues, of each priority; how many are threads; how many of these are threads of tasks.
+    private var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.rawValue) + 1)
+    private(set) var threadCount = 0
+    private(set) var taskThreadCount = 0
+
+    /// How many threads in line run a block of a queue that was late, by its identity.
+    private var owns: [UInt: (queue: OwnQueue, count: Int)] = [:]
+
+    /// The lanes that have commands or a block, by the identity of their target queues.
+    private(set) var lanes: [UInt: Lane] = [:]
+
+    /// The lane that was looked for last, which is mostly the one that is looked for next.
+    private var latestLane: Lane?
+
+    /// Threads and tasks whose condition was not met. The next change puts them in line.
+    private(set) var watchers = ArrivalList<Waiter>()
+
+    /// Tasks that are late.
+    private(set) var lateTasks = ArrivalList<Waiter>()
+
     /// How many commands were accepted for target queues, and not cancelled.
     var acceptedCount = 0
 
-    var suspensions = 0
+    private(set) var suspensions = 0
 
     /// Somebody listens to changes.
     var isListenedTo = false
 
-    /// The value has gone, and the turn word with it.
-    var isOver = false
+    /// The order of those in line has changed, so a block that has the turn looks at the line.
+    var isReordered = false
 
-    /// When the front thread is owed the turn next; `.max` when the front is none.
-    private var fairTime = UInt64.max
+    /// The value has gone, and the turn word with it.
+    private(set) var isOver = false
+
+    /// How many waiting tasks lift the priority of a task that has the turn, or had, so that it must not end; and where
+    /// it waits for that.
+    private(set) var liftCount = 0
+    private var lifted: [Parker] = []
+
+    /// Says when the front thread is owed the turn.
+    private var fairness = FairnessClock()
 
     /// The timer for what is late is set.
     var timerRuns = false
-
-    /// The identity of the main queue, while the main thread waits: that queue does not start.
-    var targetOfMainThread: UInt?
 
     /// A debug build has said that a thread of a task sleeps.
     var hasWarnedOfSleep = false
 
     private var lastArrival: UInt64 = 0
 
-    /// What follows from the change that is made now.
-    var effects = Effects()
+    // What follows from the change that is made now, until `publish`.
 
-    init(limit: Int) {
-        self.limit = limit
+    /// What has the turn from now on, if that changes; 0 frees it.
+    var holder: UInt64?
+
+    /// The turn word says already what it has to.
+    var isUnchanged = false
+
+    /// To what the priority of the task that has the turn is to be lifted.
+    var wantedPriority: TaskPriority?
+
+    var actions = Actions()
+
+    /// The turn word, as the last change of the line left it.
+    var published = TurnWord(bits: 0)
+
+    init(word: AtomicWord, startedCount: AtomicWord, limit: Int) {
+        (self.word, self.startedCount, self.limit) = (word, startedCount, limit)
     }
 
-    /// What follows from a change of the line.
-    struct Effects {
-        /// What has the turn from now on, if that changes; 0 frees it.
-        var holder: UInt64?
-
-        /// The turn word says already what it has to.
-        var changesNothing = false
-
-        /// What is to be woken without the lock.
+    /// What is to be done once the lock is free.
+    struct Actions {
+        /// Threads and tasks to wake, in their order.
         var woken: [Waiter] = []
+
+        /// Blocks to dispatch, for each of which the value is kept.
+        var blocks: [BlockRun] = []
+
+        /// Target queues that were late: from now on their blocks know the queue that they run on.
+        var lateTargets: [DispatchQueue] = []
+
+        /// The task that has the turn, and to what its priority is to be lifted.
+        var lift: (task: UInt64, priority: TaskPriority)?
+
+        /// When the line is to be looked at again.
+        var timerTime: UInt64?
+
+        /// Debug builds write a line: a thread of a task sleeps.
+        var warnsOfSleep = false
+    }
+}
+
+extension Line.Actions {
+    var isEmpty: Bool {
+        woken.isEmpty && blocks.isEmpty && lateTargets.isEmpty && lift == nil && timerTime == nil && !warnsOfSleep
     }
 }
 
 extension Line {
     var front: Waiter? { waiters.elements.first }
 
-    /// How many threads and tasks are in line.
-    var callerCount: Int { waiters.elements.count - laneCounts.reduce(0, +) }
-
-    /// The threads and tasks in line.
-    func callers(_ priority: CommandPriority? = nil) -> [Waiter] {
-        waiters.elements.filter { $0.kind != .queue && (priority == nil || $0.state.priority == priority) }
-    }
+    var turn: TurnWord { TurnWord(bits: word.load()) }
 
     /// Whether a change is told: to listeners, or to commands that wait for a condition.
     var isObserved: Bool { isListenedTo || !watchers.isEmpty }
+
+    /// Whether a lane of a priority stands in line.
+    func hasLane(_ priority: CommandPriority) -> Bool { laneCounts[Int(priority.rawValue)] > 0 }
+
+    /// When the second in line came, if it has a priority; else `.max`.
+    func arrivalOfSecond(_ priority: CommandPriority) -> UInt64 {
+        let equals = waiters.elements.dropFirst().prefix(2).lazy.filter { $0.state.priority == priority }
+        return equals.map(\.state.arrival).min() ?? .max
+    }
+
+    /// The threads and tasks that wait, but for those that wait for a change.
+    func callers(_ priority: CommandPriority? = nil) -> [Waiter] {
+        (waiters.elements + lateTasks.elements.compactMap { $0 }).filter {
+            $0.kind != .queue && (priority == nil || $0.state.priority == priority)
+        }
+    }
+
+    /// How many commands have not begun: threads and tasks, and those of target queues.
+    func pendingCount(_ priority: CommandPriority? = nil) -> Int {
+        guard let priority else { return threadCount + pendingCountWithoutThreads }
+        return lanes.values.reduce(callers(priority).count) { $0 + $1.waiting(priority).count }
+    }
+
+    private var pendingCountWithoutThreads: Int {
+        let tasks = waiters.elements.count - threadCount - laneCounts.reduce(0, +) + lateTasks.count
+        return tasks + acceptedCount - Int(startedCount.load())
+    }
+
+    /// Whether no more commands of queues and of tasks may wait. Threads do not count.
+    var isFull: Bool { limit != .max && pendingCountWithoutThreads >= limit }
 
     /// A number that is greater than those of all that came before.
     mutating func nextArrival() -> UInt64 {
@@ -91,54 +164,127 @@ extension Line {
     }
 
     /// Puts a waiter at its place, if it is not there.
-    mutating func insert(_ waiter: Waiter) {
-        if waiter.isInLine { return }
+    private mutating func insert(_ waiter: Waiter) {
+        if waiter.state.standing == .inLine { return }
+        waiter.state.standing = .inLine
         waiters.insert(waiter)
         count(waiter, by: 1)
     }
 
-    /// Takes a waiter out, if it is there.
-    mutating func remove(_ waiter: Waiter) {
-        if !waiter.isInLine { return }
-        waiters.remove(waiter)
-        count(waiter, by: -1)
+    /// Takes a waiter out of where it stands.
+    private mutating func remove(_ waiter: Waiter) {
+        switch waiter.state.standing {
+        case .away: return
+        case .inLine:
+            waiters.remove(waiter)
+            count(waiter, by: -1)
+        case .watching: watchers.remove(waiter)
+        case .late: if waiter.kind == .task { lateTasks.remove(waiter) }
+        }
+        waiter.state.standing = .away
     }
 
     private mutating func count(_ waiter: Waiter, by number: Int) {
         if waiter.kind == .queue { laneCounts[Int(waiter.state.priority.rawValue)] += number }
-        if waiter.kind == .thread { threadCount += number }
+        if waiter.kind != .thread { return }
+        threadCount += number
+        if waiter.state.task != 0 { taskThreadCount += number }
+        guard let own = waiter.state.own else { return }
+        let count = (owns[own.identity]?.count ?? 0) + number
+        owns[own.identity] = count == 0 ? nil : (own, count)
     }
 
-    /// A thread or a task begins to wait, and looks for the turn.
+    /// The lane's queue, if a thread that runs a block of it stands in line.
+    func own(of lane: Lane) -> OwnQueue? { owns.isEmpty ? nil : owns[lane.target.identity]?.queue }
+
+    /// A thread or a task begins to wait.
     ///
     /// - Parameters:
-    ///   - waiter: The thread or the task.
-    ///   - priority: How early it gets its turn.
-    ///   - isWatching: Whether it stands in line only after the next change.
-    mutating func enter(_ waiter: Waiter, _ priority: CommandPriority, isWatching: Bool) {
-        let arrival = nextArrival()
-        waiter.state = Waiter.State(priority: priority, arrival: arrival, isWatching: isWatching, isSent: true)
-        guard isWatching else { return insert(waiter) }
-        watchers.append(waiter)
-        // It has the turn, and gives it back in the same step, so it misses no change.
-        effects.holder = 0
+    ///   - waiter: The thread or the task, whose state says how it waits.
+    ///   - isWatching: Whether it has the turn, gives that back, and stands in line only after the next change.
+    mutating func enter(_ waiter: Waiter, isWatching: Bool) {
+        waiter.state.arrival = nextArrival()
+        waiter.state.needsNoWake = true
+        if isWatching {
+            waiter.state.standing = .watching
+            watchers.append(waiter)
+            // In the same step, so the waiter misses no change.
+            holder = 0
+        } else {
+            insert(waiter)
+            if !timerRuns { passLate() }
+            if let own = waiter.state.own, let lane = lanes[own.identity] { passIfStanding(lane) }
+        }
     }
 
     /// A thread or a task waits no more.
     mutating func leave(_ waiter: Waiter) {
-        waiter.state.isLate = false
-        waiter.leaveGraph()
-        if waiter.state.isWatching { watchers.remove(waiter) } else { remove(waiter) }
+        remove(waiter)
+        if waiter.state.isRegistered { WaitGraph.shared.end(waiter.waiting) }
+        waiter.state.isRegistered = false
+    }
+
+    /// Takes out a thread or a task that waits, and wakes it.
+    mutating func refuse(_ waiter: Waiter, _ error: QueueSafeValueError) {
+        guard waiter.state.standing != .away else { return }
+        waiter.state.refusal = error
+        leave(waiter)
+        if !waiter.state.needsNoWake { actions.woken.append(waiter) }
+        waiter.state.needsNoWake = true
+    }
+
+    /// The wait of a thread or a task may close a circle: if so, it is refused; else it stands in the graph from now on.
+    mutating func refuseIfCircular(_ waiter: Waiter, for resource: WaitGraph.Resource) {
+        guard waiter.state.standing != .away, WaitGraph.shared.begin(for: resource, by: waiter.waiting) == nil else {
+            return refuse(waiter, .circularWait)
+        }
+        waiter.state.isRegistered = true
+    }
+
+    /// A task waits: if an async closure has the turn, `publish` lifts its priority.
+    mutating func lift(to priority: TaskPriority?) {
+        if priority != nil { liftCount += 1 }
+        wantedPriority = priority
+    }
+
+    mutating func endLift() {
+        liftCount -= 1
+        if liftCount == 0 { for parker in lifted.drain() { parker.wake() } }
+    }
+
+    /// Where a task that gives the turn back waits until nothing lifts its priority any more.
+    mutating func parkerOfLifted() -> Parker? {
+        guard liftCount > 0, turn.isHeldByAsyncClosure else { return nil }
+        lifted.append(Parker())
+        return lifted.last
     }
 
     /// The value has changed: all that wait for a condition stand in line.
     mutating func wakeWatchers() {
         for case let waiter? in watchers.elements {
-            watchers.remove(waiter)
-            waiter.state.isWatching = false
+            remove(waiter)
             waiter.state.arrival = nextArrival()
             insert(waiter)
         }
+    }
+
+    /// Puts a waiter in line: a lane at the place of its first command, or nowhere if it has none.
+    mutating func reinsert(_ waiter: Waiter) {
+        if let lane = waiter.lane {
+            remove(lane)
+            guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
+            (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
+        } else if waiter.state.standing == .late {
+            remove(waiter)
+        }
+        insert(waiter)
+    }
+
+    /// Takes a waiter out of the line until it arrives.
+    mutating func setAside(_ waiter: Waiter) {
+        remove(waiter)
+        waiter.state.standing = .late
+        if waiter.kind == .task { lateTasks.append(waiter) }
     }
 
     /// The lane of a target queue; a new one if there is none. O(1).
@@ -152,9 +298,24 @@ extension Line {
 
     /// Lets go of a lane, and so of its target queue, if it has no command and no block.
     mutating func removeIfIdle(_ lane: Lane) {
-        if lane.state.isSent || !lane.isEmpty { return }
+        if lane.running != nil || !lane.isEmpty { return }
+        remove(lane)
         lanes[lane.target.identity] = nil
         if latestLane === lane { latestLane = nil }
+    }
+
+    mutating func suspend() { suspensions += 1 }
+
+    /// Takes back one suspension. With the last, all that were sent for have their time anew (rule 7).
+    ///
+    /// - Returns: Whether there was one.
+    mutating func resume() -> Bool {
+        guard suspensions > 0 else { return false }
+        suspensions -= 1
+        guard suspensions == 0 else { return true }
+        let time = now()
+        for waiter in waiters.elements where waiter.state.dueTime != .max { waiter.noteSent(at: time) }
+        return true
     }
 
     /// The value goes away: nothing stands in line any more.
@@ -166,22 +327,9 @@ extension Line {
         return Array(lanes.values)
     }
 
-    /// Puts a waiter in line: a lane at the place of its first command, or nowhere if it has none.
-    mutating func place(_ waiter: Waiter) {
-        if let lane = waiter.lane {
-            remove(lane)
-            guard let first = unsafe lane.commands.dropCancelledAndGetFirst() else { return }
-            (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
-        }
-        insert(waiter)
-    }
-
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.
-    mutating func judgeFront() {
-        guard let front, front.kind == .thread else { return fairTime = .max }
-        if front.state.isOwed { return }
-        let time = now()
-        front.state.isOwed = time >= fairTime
-        if fairTime == .max || front.state.isOwed { fairTime = time + HandoffPolicy.fair }
+    mutating func oweFrontIfDue() {
+        guard let front, front.kind == .thread, !front.state.isOwed else { return }
+        front.state.isOwed = fairness.isDue(since: front.state.sentTime, at: now())
     }
 }

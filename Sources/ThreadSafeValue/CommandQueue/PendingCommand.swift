@@ -39,13 +39,13 @@ final class PendingCommand: Linked, @unchecked Sendable {
     @exclusivity(unchecked) var work: Work?
 
     /// What is to tell its caller. Gone once the command is over, too.
-    @exclusivity(unchecked) private var tell: Effect?
+    @exclusivity(unchecked) private var tell: Notification?
 
     /// What its closure returned, if that is more than nothing, or why it failed: a `CommandAnswer`.
     @exclusivity(unchecked) private(set) var answer: AnyObject?
 
-    /// The tasks that await its end. Guarded by the lock of the line.
-    @exclusivity(unchecked) private var awaiting: [UnsafeContinuation<Void, Never>] = unsafe []
+    /// What tells those that await its end. Guarded by the lock of the line.
+    @exclusivity(unchecked) private var awaiting: [Notification] = []
 
     init(_ priority: CommandPriority, _ work: @escaping Work) {
         unsafe self.work = work
@@ -66,28 +66,31 @@ struct CommandEnding {
     var answer: AnyObject?
 
     /// What tells its caller, once the turn is free.
-    var tell: Effect?
+    var tell: Notification?
 
     /// The command has the turn until it is completed. To be called once its lane has let go of the turn, with what
     /// gets the end of the command then.
-    var detach: ((@escaping (CommandEnding) -> Void) -> Void)?
+    var detach: Detach?
+
+    @usableFromInline
+    typealias Detach = (@escaping (CommandEnding) -> Void) -> Void
 
     @usableFromInline
     init(
         isChange: Bool,
         failure: QueueSafeValueError? = nil,
         answer: AnyObject? = nil,
-        tell: Effect? = nil,
-        detach: ((@escaping (CommandEnding) -> Void) -> Void)? = nil
+        tell: Notification? = nil,
+        detach: Detach? = nil
     ) {
         (self.isChange, self.failure, self.answer, self.tell, self.detach) = (isChange, failure, answer, tell, detach)
     }
 }
 
-/// What is to be done without the turn: to tell a caller or listeners. What goes away with it may run any code.
+/// What is to be done without the turn: to tell a caller or listeners. Its end may run any code.
 // A structure, as an optional closure would be one more object.
 @usableFromInline
-struct Effect {
+struct Notification {
     let perform: () -> Void
 
     @usableFromInline
@@ -99,38 +102,69 @@ struct Effect {
 extension PendingCommand {
     private var word: AtomicWord { AtomicWord(firstIn: self) }
 
-    private static var stateMask: UInt64 { 0b111 }
+    /// Where the command is, with one step more than its handle shows.
+    enum Stage: UInt64 {
+        case waiting, running, finished, cancelled, refused
+        /// A block is about to begin the command, unless it is cancelled, or the line has changed.
+        case claimed
+    }
+
+    private static var stageMask: UInt64 { 0b111 }
     private static var awaitedBit: UInt64 { 1 << 3 }
     private static var priorityPlace: UInt64 { 4 }
 
-    var state: CommandState { CommandState(rawValue: word.loadAcquiring() & Self.stateMask)! }
+    /// Where the command is in its life, as its handle shows it.
+    var state: CommandState { CommandState(rawValue: word.loadAcquiring() & Self.stageMask) ?? .running }
 
     var priority: CommandPriority { CommandPriority(rawValue: word.load() >> Self.priorityPlace)! }
 
     /// Whether a task awaits the end.
     var isAwaited: Bool { word.load() & Self.awaitedBit != 0 }
 
-    /// Changes the state. Of several threads that try, one does.
+    /// Changes the stage. Of several threads that try, one does.
     ///
-    /// - Returns: Whether it was the old one.
-    func move(_ old: CommandState, to new: CommandState) -> Bool {
+    /// - Returns: Whether it was one of the old ones.
+    private func move(_ isOld: (UInt64) -> Bool, to new: UInt64) -> Bool {
         while true {
             let seen = word.load()
-            if seen & Self.stateMask != old.rawValue { return false }
-            if word.exchange(seen, for: seen & ~Self.stateMask | new.rawValue) { return true }
+            if !isOld(seen & Self.stageMask) { return false }
+            if word.exchange(seen, for: seen & ~Self.stageMask | new) { return true }
         }
     }
 
-    /// A task is to be resumed when the command is over. Under the lock of the line.
+    /// Changes the priority, unless the command has begun. Under the lock of the line.
     ///
-    /// - Returns: `false` if it is over already.
-    func await(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
+    /// - Returns: Whether it did.
+    func setPriority(_ priority: CommandPriority) -> Bool {
         while true {
             let seen = word.load()
-            if seen & Self.stateMask > CommandState.running.rawValue { return false }
+            let stage = seen & Self.stageMask
+            if stage != Stage.waiting.rawValue, stage != Stage.claimed.rawValue { return false }
+            let rest = seen & ((1 << Self.priorityPlace) - 1)
+            if word.exchange(seen, for: rest | priority.rawValue << Self.priorityPlace) { return true }
+        }
+    }
+
+    func move(_ old: Stage, to new: Stage) -> Bool { move({ $0 == old.rawValue }, to: new.rawValue) }
+
+    /// Ends the command, unless it has begun.
+    ///
+    /// - Returns: Whether this call did.
+    func endBeforeItBegins(as state: CommandState) -> Bool {
+        move({ $0 == Stage.waiting.rawValue || $0 == Stage.claimed.rawValue }, to: state.rawValue)
+    }
+
+    /// Somebody is to be told when the command is over. Under the lock of the line.
+    ///
+    /// - Returns: `false` if it is over already.
+    func notifyAtEnd(_ notification: Notification) -> Bool {
+        while true {
+            let seen = word.load()
+            let stage = seen & Self.stageMask
+            if stage > Stage.running.rawValue, stage != Stage.claimed.rawValue { return false }
             if word.exchange(seen, for: seen | Self.awaitedBit) { break }
         }
-        unsafe awaiting.append(continuation)
+        unsafe awaiting.append(notification)
         return true
     }
 
@@ -146,16 +180,16 @@ extension PendingCommand {
 
     /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and
     /// the tasks that await the end. Each may run any code.
-    func letGo(_ lane: Lane) {
+    func releaseAndNotify(_ lane: Lane) {
         unsafe work = nil
         unsafe tell.take()?.perform()
         if !isAwaited { return }
-        let awaiting = unsafe lane.turns.withLine { _ in unsafe self.awaiting.drain() }
-        unsafe awaiting.forEach { unsafe $0.resume() }
+        let awaiting = lane.turns.withLine { _ in unsafe self.awaiting.drain() }
+        awaiting.forEach { $0.perform() }
     }
 
     /// The command does not run.
     ///
     /// - Returns: What tells its caller why.
-    func refuse(_ error: QueueSafeValueError) -> Effect? { unsafe work?(.failure(error)).tell }
+    func refuse(_ error: QueueSafeValueError) -> Notification? { unsafe work?(.failure(error)).tell }
 }

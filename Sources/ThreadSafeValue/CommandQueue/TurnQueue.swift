@@ -2,9 +2,9 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-import Dispatch
-
 /// The turn of a value and the line for it, whatever the value is: all that is not on the fast path.
+///
+/// `TurnQueue` is what runs: it takes the lock, asks the `Line`, and performs the actions that follow without the lock.
 ///
 /// An object of its own, made when the turn is wanted for the first time while it is taken. Blocks keep the value;
 /// timers and handles of commands keep only this, so none of them lets a value go.
@@ -28,7 +28,7 @@ final class TurnQueue {
     init(word: AtomicWord, startedCount: AtomicWord, owner: any AnyCommandQueue, limit: Int) {
         (self.word, self.startedCount) = (word, startedCount)
         unsafe self.owner = owner
-        unsafe line = Line(limit: limit)
+        unsafe line = Line(word: word, startedCount: startedCount, limit: limit)
     }
 }
 
@@ -42,7 +42,7 @@ protocol AnyCommandQueue: AnyObject {
     /// Notes for listeners how a command leaves the value; only with the turn.
     ///
     /// - Returns: What to do without the turn.
-    func recordChange() -> Effect?
+    func recordChange() -> Notification?
 }
 
 extension TurnQueue {
@@ -61,69 +61,36 @@ extension TurnQueue {
         return unsafe body(&line)
     }
 
-    /// Changes the line under its lock, publishes it in the turn word, and then wakes what is next.
+    /// Changes the line under its lock, publishes it in the turn word, and then performs what follows.
     ///
-    /// - Parameter change: Notes in `effects` what has the turn from now on, and what else is to be woken.
+    /// - Parameter change: Changes the line.
     /// - Returns: What `change` returned.
     @inline(__always)
     func update<Answer>(_ change: (inout Line) -> Answer) -> Answer {
-        let (answer, effects) = withLine { line in
+        let (answer, actions) = withLine { line in
             let answer = change(&line)
-            if !line.isOver, !line.effects.changesNothing { publish(&line) }
-            defer { line.effects = Line.Effects() }
-            return (answer, line.effects)
+            let actions = line.publish()
+            // The value is there: what keeps it while something stands in line needs the lock to go.
+            for _ in actions?.blocks ?? [] { _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain() }
+            return (answer, actions)
         }
-        for waiter in effects.woken { waiter.wake() }
+        if let actions { perform(actions) }
         return answer
     }
 
-    /// Rules 3 to 5, in one place: if the turn is free, the front is sent for; if it is owed, it is handed the turn;
-    /// and the timer runs while something waits beside a lane.
-    ///
-    /// Invariant (true summary): without the lock, the word says what the line is.
-    private func publish(_ line: inout Line) {
-        line.judgeFront()
-        watch(&line)
-        let front = line.front
-        // It may go on as soon as it is handed the turn, and be in another line.
-        let isSent = front?.state.isSent == true
-        while true {
-            let seen = turn
-            var holder = line.effects.holder ?? seen.holder
-            let isFree = holder == 0 && line.suspensions == 0
-            let isHanded = isFree && front?.state.isOwed == true
-            if isHanded, let front {
-                holder = front.identity
-                // A task and a lane stay in line: they can be late.
-                if front.kind == .thread { line.remove(front) }
-            }
-            let next = TurnWord(holder: holder, of: line)
-            if next == seen || word.exchange(seen.bits, for: next.bits) {
-                if isFree, let front, !isSent { send(for: front, &line) }
-                return
-            }
-            if isHanded, let front { line.insert(front) }
+    private func perform(_ actions: Line.Actions) {
+        for waiter in actions.woken { waiter.wake() }
+        for run in actions.blocks { dispatch(run) }
+        for target in actions.lateTargets { target.becomeOwn() }
+        if let time = actions.timerTime { LibraryTimer.set(at: time) { self.update { $0.look() } } }
+        if let (task, priority) = actions.lift {
+            liftPriority(of: task, to: priority)
+            update { $0.endLift() }
         }
-    }
-
-    /// Sends for the front, while the turn is free or its own. One that looks may have gone on from here.
-    private func send(for front: Waiter, _ line: inout Line) {
-        if let lane = front.lane { return startBlock(lane, &line) }
-        front.state.isSent = true
-        if front.kind == .task { front.state.dueTime = now() + front.state.patience }
-        line.effects.woken.append(front)
-    }
-
-    /// A new block of the lane is dispatched, and keeps the value.
-    ///
-    /// Under the lock, while the value is there: something waits and is not suspended, and what keeps the value then
-    /// needs the lock to go.
-    func startBlock(_ lane: Lane, _ line: inout Line) {
-        lane.block += 1
-        lane.tells?.isReplaced = true
-        (lane.tells, lane.state.isSent, lane.state.dueTime) = (nil, true, now() + lane.state.patience)
-        _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain()
-        line.effects.woken.append(lane)
+        if actions.warnsOfSleep {
+            let warning = "a wait lets a thread sleep that tasks need. Use await value.async"
+            writeToStandardError("ThreadSafeValue: QueueSafeValue<\(valueType)>: \(warning)")
+        }
     }
 
     /// Takes the turn if a newcomer may have it, and looks a few times.
@@ -132,79 +99,86 @@ extension TurnQueue {
     ///   - priority: How early it gets its turn.
     ///   - holder: What gets the turn.
     ///   - backoff: The pauses between the looks.
+    ///   - isTry: Whether it does not wait if it fails.
     /// - Returns: Whether it has the turn.
-    func tryToTakeTurn(_ priority: CommandPriority, as holder: UInt64, _ backoff: Backoff = .none) -> Bool {
-        var backoff = backoff
+    func tryToTakeTurn(
+        _ priority: CommandPriority,
+        as holder: UInt64,
+        _ backoff: Backoff = .none,
+        isTry: Bool = false
+    ) -> Bool {
+        var (backoff, hasLookedLong) = (backoff, backoff.isOver)
         while true {
             let seen = turn
-            if seen.mayBeTaken(by: priority) {
+            if seen.mayBeTaken(by: priority, isTry: isTry) {
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
             } else if !backoff.pause() {
-                return false
+                // Rule 4: a more urgent newcomer does not stand in line at once before a front that may be about to come.
+                if hasLookedLong || !seen.isFree || !seen.isOwed(before: priority) { return false }
+                backoff = Backoff(spins: HandoffPolicy.owedLooks * Backoff.spinsBeforeParking)
+                hasLookedLong = true
             }
         }
     }
 
-    /// What was sent for comes: it is at its place again, and takes the turn if it is the front. With the turn, a
-    /// thread or a task waits no more. Under the lock.
+    /// Takes the turn only if it is to be had now. Whatever is late stands in nobody's way.
+    func tryToTakeTurnNow(_ priority: CommandPriority, as holder: UInt64) -> Bool {
+        if tryToTakeTurn(priority, as: holder, isTry: true) { return true }
+        guard turn.isFree, !turn.isSuspended else { return false }
+        update { $0.passLate() }
+        return tryToTakeTurn(priority, as: holder, isTry: true)
+    }
+
+    /// Takes a turn that is to be had without standing in line.
     ///
-    /// - Returns: Whether it has the turn, or was handed it before.
-    func comes(_ waiter: Waiter, _ line: inout Line, as holder: UInt64? = nil) -> Bool {
-        if waiter.state.isLate { line.place(waiter) }
-        (waiter.state.dueTime, waiter.state.isLate) = (.max, false)
-        let hasTurn = wasHanded(waiter) || takeTurn(line, for: waiter, as: holder ?? waiter.identity)
-        if hasTurn, waiter.kind != .queue { line.leave(waiter) }
-        return hasTurn
+    /// - Returns: `mayTry` if the caller is to stand in line.
+    func takeTurn(_ priority: CommandPriority, as holder: UInt64, until deadline: Deadline) -> WaitEnd {
+        // Often the turn is free, and the fast path failed only as something stands in line.
+        if tryToTakeTurn(priority, as: holder) { return .hasTurn }
+        if turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) { return .refused(.reentrantCommand) }
+        if deadline == .passed { return tryToTakeTurnNow(priority, as: holder) ? .hasTurn : .refused(.timedOut) }
+        if tryToTakeTurn(priority, as: holder, .beforeParking) { return confirm(until: deadline) }
+        return deadline.hasPassed ? .refused(.timedOut) : .mayTry
     }
 
-    /// Whether a waiter was handed the turn, with or without the lock.
-    func wasHanded(_ waiter: Waiter) -> Bool { TurnWord(bits: word.loadAcquiring()).holder == waiter.identity }
-
-    /// Takes a free turn for a waiter that is the front. Under the lock.
-    func takeTurn(_ line: borrowing Line, for waiter: Waiter, as holder: UInt64) -> Bool {
-        while line.front === waiter {
-            let seen = turn
-            guard seen.isFree, !seen.isSuspended else { break }
-            if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
-        }
-        return false
+    /// Checks the time of what has waited for the turn, and has it now: no closure begins after its time-out.
+    ///
+    /// - Returns: `hasTurn`, or why it has given the turn back.
+    func confirm(until deadline: Deadline) -> WaitEnd {
+        if !deadline.isTime || !deadline.hasPassed { return .hasTurn }
+        releaseAndNotify(afterChange: false)
+        return .refused(.timedOut)
     }
 
-    /// Gives back the turn of the caller.
+    /// The same for a value that meets a condition.
+    @usableFromInline
+    func failure(at deadline: Deadline) -> QueueSafeValueError? { confirm(until: deadline).failure }
+
+    /// Gives back the turn of the caller, and tells listeners.
     ///
     /// - Parameter isChange: Whether the value may have changed.
     @usableFromInline
-    func giveTurnBack(afterChange isChange: Bool) {
-        giveTurnBackToTell(afterChange: isChange)?.perform()
+    func releaseAndNotify(afterChange isChange: Bool) {
+        releaseTurn(afterChange: isChange)?.perform()
     }
 
     /// Gives back the turn of the caller. Inlined, as each command comes here while something stands in line.
     ///
     /// - Returns: What tells listeners, when the caller has given all its turns back.
     @inline(__always)
-    func giveTurnBackToTell(afterChange isChange: Bool) -> Effect? {
+    func releaseTurn(afterChange isChange: Bool) -> Notification? {
         // A listener that comes after this look is behind the command.
         let delivery = unsafe isChange && turn.isObserved ? owner.recordChange() : nil
         while true {
             let seen = turn
-            if seen.looks || seen.isObserved && isChange { break }
+            if seen.releaseMustLock || seen.isObserved && isChange { break }
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
         }
-        update { line in
-            line.effects.holder = 0
-            if isChange { line.wakeWatchers() }
+        let parker = update { line in
+            defer { line.release(afterChange: isChange) }
+            return line.parkerOfLifted()
         }
+        parker?.park()
         return delivery
-    }
-
-    /// Takes back one `suspend()`.
-    ///
-    /// - Returns: Whether there was one.
-    func resume() -> Bool {
-        update { line in
-            guard line.suspensions > 0 else { return false }
-            line.suspensions -= 1
-            return true
-        }
     }
 }

@@ -8,10 +8,12 @@
 /// 63          suspended  nobody takes the turn, free or not
 /// 62          async      an async closure of a task has the turn
 /// 61          crowd      more than the front stands in line
-/// 60          lane       the lane of a queue stands in line, as urgent as the front: no equal newcomer barges past it
+/// 60          closed     a lane of a queue stands in line, as urgent as the front: no equal newcomer barges past it
+/// 59          owed       the front is owed the turn: no newcomer barges past it
+/// 58          reordered  the order in line has changed: a block looks at the line before it goes on
 /// 57          observed   a change is told: to listeners, or to commands that wait for a condition
-/// 55 … 4      holder     a thread, a task, a lane that was handed the turn, `detached`; 0 when the turn is free
-/// 3           look       a release looks at the line: the front is not on its way, or is owed the turn
+/// 55 … 4      holder     a thread, a task, or `detached`; 0 when the turn is free
+/// 3           lock       a release takes the lock of the line, as the front is not on its way
 /// 2 … 0       front      the priority of the front, 0 when nothing stands in line
 /// ```
 ///
@@ -37,28 +39,29 @@ extension TurnWord {
 
     private static var suspendedBit: UInt64 { 1 << 63 }
     private static var crowdBit: UInt64 { 1 << 61 }
-    private static var laneBit: UInt64 { 1 << 60 }
+    private static var closedBit: UInt64 { 1 << 60 }
+    private static var owedBit: UInt64 { 1 << 59 }
+    private static var reorderedBit: UInt64 { 1 << 58 }
     private static var observedBit: UInt64 { 1 << 57 }
-    private static var lookBit: UInt64 { 1 << 3 }
+    private static var lockBit: UInt64 { 1 << 3 }
     private static var frontMask: UInt64 { 0b111 }
     private static var holderMask: UInt64 { identityBits | asyncBit }
 
     /// The summary of a line, with a holder.
     init(holder: UInt64, of line: borrowing Line) {
-        bits = holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
+        bits =
+            holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
+            | (line.liftCount > 0 ? Self.lockBit : 0)
         guard let front = line.front else { return }
-        let looks = holder != 0 && holder != front.identity && (front.state.isOwed || !front.state.isSent)
+        let state = front.state
         bits |=
-            front.state.priority.rawValue | (looks ? Self.lookBit : 0)
-            | (line.laneCounts[Int(front.state.priority.rawValue)] > 0 ? Self.laneBit : 0)
-            | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
+            state.priority.rawValue | (holder != 0 && !state.needsNoWake ? Self.lockBit : 0)
+            | (line.hasLane(state.priority) ? Self.closedBit : 0) | (state.isOwed ? Self.owedBit : 0)
+            | (line.isReordered ? Self.reorderedBit : 0) | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
     }
 
     /// The same word with another holder.
     func held(by holder: UInt64) -> TurnWord { TurnWord(bits: holder | bits & ~Self.holderMask) }
-
-    /// The word of a lane's block that has the turn while only its lane stands in line, without the holder.
-    static func alone(_ priority: CommandPriority) -> TurnWord { TurnWord(bits: priority.rawValue | laneBit) }
 
     var holder: UInt64 { bits & Self.holderMask }
 
@@ -70,8 +73,13 @@ extension TurnWord {
 
     var isHeldByAsyncClosure: Bool { bits & Self.asyncBit != 0 }
 
-    /// Whether a release has to look at the line.
-    var looks: Bool { bits & Self.lookBit != 0 }
+    /// Whether a release takes the lock of the line.
+    var releaseMustLock: Bool { bits & Self.lockBit != 0 }
+
+    /// Whether a less urgent front is owed the turn.
+    func isOwed(before priority: CommandPriority) -> Bool {
+        bits & Self.owedBit != 0 && priority.rawValue > bits & Self.frontMask
+    }
 
     var isLineEmpty: Bool { bits & Self.frontMask == 0 }
 
@@ -83,15 +91,16 @@ extension TurnWord {
         return identity != 0 && (identity == thread || identity == task)
     }
 
-    /// Rule 1: a newcomer takes a free turn, past less urgent waiters, and past equal threads and tasks that are on
-    /// their way, but past no equal lane of a queue: so a thread sees what it has submitted.
-    func mayBeTaken(by priority: CommandPriority) -> Bool {
+    /// Rules 1 and 4: whether a newcomer takes the turn. It passes less urgent waiters, and equal threads and tasks that
+    /// are on their way; but no equal lane of a queue, so that a thread sees what it has submitted; and no front that is
+    /// owed the turn, unless it is more urgent and does not wait.
+    func mayBeTaken(by priority: CommandPriority, isTry: Bool = false) -> Bool {
         guard isFree, !isSuspended else { return false }
-        let front = bits & Self.frontMask
-        return bits & Self.laneBit == 0 ? priority.rawValue >= front : priority.rawValue > front
+        if bits & (Self.closedBit | Self.owedBit) == 0 { return priority.rawValue >= bits & Self.frontMask }
+        return priority.rawValue > bits & Self.frontMask && (isTry || bits & Self.owedBit == 0)
     }
 
-    /// Whether a thread that is the front might take the turn.
+    /// Whether a waiter of this priority takes the turn, if it is the front.
     func mayBeTaken(byFront priority: CommandPriority) -> Bool {
         isFree && !isSuspended && bits & Self.frontMask == priority.rawValue
     }

@@ -6,50 +6,66 @@
 ///
 /// A task and a lane have to be started first, so a task is a lane with one command.
 class Waiter: @unchecked Sendable {
-    /// What waits.
     enum Kind {
         case thread, task, queue
     }
 
+    enum Standing {
+        /// The waiter waits for nothing.
+        case away
+        case inLine
+        /// The waiter waits for a change, and stands in line after that.
+        case watching
+        /// The waiter has no place in line until it arrives.
+        case late
+    }
+
     let kind: Kind
 
-    /// The holder, when this has the turn.
+    /// The holder, when a thread or a task has the turn.
     let identity: UInt64
 
-    /// What the line knows of it. Guarded by the lock of the line.
+    /// What the line knows of a waiter. Guarded by the lock of the line.
     struct State {
-        /// How early it gets its turn. Changes only while it is not in line, as does `arrival`.
+        /// How early the waiter gets its turn. Changes only while it is not in line, as does `arrival`.
         var priority = CommandPriority.lowest
 
-        /// When it came, or its first command: decides among equals.
+        /// When the waiter came, or its first command: decides among equals.
         var arrival: UInt64 = 0
 
-        /// Its place in the line, or in the list of those that wait for a change.
+        var standing = Standing.away
+
+        /// The index in the line, or in the list of those that wait for a change, or of late tasks.
         var place: Int?
 
-        /// It waits for a change, and stands in line after that.
-        var isWatching = false
+        /// The waiter is on its way, or looks for the turn itself, or the block of its lane runs: no release sends for it.
+        var needsNoWake = false
 
-        /// It is on its way, or looks for the turn itself, or the block of its lane runs: no release sends for it.
-        var isSent = false
-
-        /// It came in vain, or has waited for long: the next release hands it the turn.
+        /// The waiter came in vain, or has waited for long: while it is the front, no newcomer takes the turn (rule 4).
         var isOwed = false
 
-        /// When its block or its task is late, if it has not come by then; `.max` if it is not on its way.
+        /// When the waiter was sent for; of a thread, when it came.
+        var sentTime: UInt64 = 0
+
+        /// When the block or the task is late, if it has not come by then; `.max` if it is not on its way.
         var dueTime = UInt64.max
 
-        /// For how long it may be on its way while something else waits. Longer each time that it comes in vain.
-        var patience = HandoffPolicy.late
-
-        /// It has no place in line until it comes.
-        var isLate = false
+        var patience = Patience()
 
         /// Why a thread or a task does not get the turn.
         var refusal: QueueSafeValueError?
 
-        /// It stands in the graph of waits.
+        /// The waiter stands in the graph of waits.
         var isRegistered = false
+
+        /// The task in which a thread waits, or 0.
+        var task: UInt64 = 0
+
+        /// The priority with which a task waits: it lifts that of an async closure that has the turn.
+        var taskPriority: TaskPriority?
+
+        /// The queue whose block waits with a thread.
+        var own: OwnQueue?
     }
 
     // The accesses are short and never overlap on a thread, so none is tracked: that would take longer than they do.
@@ -66,11 +82,23 @@ class Waiter: @unchecked Sendable {
         self.identity = identity
     }
 
-    /// Wakes the thread, resumes the task, dispatches the block.
+    /// Wakes the thread, or resumes the task.
     func wake() {}
 
     /// What stands in the graph of waits for this.
     var waiting: WaitGraph.Waiting { WaitGraph.Waiting(task: identity & identityBits) }
+}
+
+/// How a wait goes on: the line says so once, and nothing has to find it out again.
+enum WaitEnd {
+    case hasTurn
+    case refused(QueueSafeValueError)
+    /// The waiter looks again, or sleeps until it is woken.
+    case mayTry
+}
+
+extension WaitEnd {
+    var failure: QueueSafeValueError? { if case .refused(let error) = self { error } else { nil } }
 }
 
 extension Waiter: Ordered {
@@ -90,40 +118,9 @@ extension Waiter {
     /// The commands of a target queue.
     var lane: Lane? { kind == .queue ? unsafe unsafeDowncast(self, to: Lane.self) : nil }
 
-    /// A thread or a task waits: in line, for a change, or without a place as it is late.
-    var isWaiting: Bool { state.place != nil || state.isLate }
-
-    var isInLine: Bool { state.place != nil && !state.isWatching }
-
-    /// It came, and did not get the turn.
-    func cameInVain() {
-        state.isOwed = true
-        state.patience = min(max(state.patience * 2, HandoffPolicy.firstPatience), HandoffPolicy.lastPatience)
+    /// The waiter is sent for now.
+    func noteSent(at time: UInt64) {
+        state.needsNoWake = true
+        (state.sentTime, state.dueTime) = (time, time + state.patience.time)
     }
-
-    /// It waits no more. If it was handed the turn, it does this itself.
-    func leaveGraph() {
-        if state.isRegistered { WaitGraph.shared.end(waiting) }
-        state.isRegistered = false
-    }
-}
-
-/// The numbers of the rules, in one place. Times are in nanoseconds. Today's values, and no promise.
-enum HandoffPolicy {
-    /// How long a block or a task may be on its way while something else waits, and how often the timer looks (rule 5).
-    static let late: UInt64 = 5_000_000
-
-    /// How long one that came in vain is waited for, and how long at most, as each time in vain doubles it (rule 5).
-    static let firstPatience: UInt64 = 50_000_000
-    static let lastPatience: UInt64 = 1_000_000_000
-
-    /// How often a waiting thread is owed the turn, at most (rule 4).
-    static let fair: UInt64 = 250_000
-
-    /// How many commands a block runs before other work of its queue gets a chance (rule 6).
-    static let batch = 64
-
-    /// For how long a thread sleeps before it looks whether it waits in a circle. Hardly any sleeps so long, so the
-    /// graph of all waits, which has one lock, costs the others nothing.
-    static let circle: UInt64 = 10_000_000
 }

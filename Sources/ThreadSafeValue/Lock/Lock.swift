@@ -4,47 +4,59 @@
 
 /// A lock that one thread at a time holds.
 ///
-/// Prefer ``around(_:)``: it cannot forget to unlock. Prefer ``Protected`` where the lock guards one value.
+/// Prefer ``around(_:)``, which never forgets to unlock. Prefer ``Protected`` if the lock guards one value.
 ///
-/// - Warning: A lock belongs to the thread that took it. Taking it again on that thread crashes, and so does unlocking
-///   it on another one, or letting it go away while it is held, each with a message that says so. It stays held if its
-///   thread ends, and a new thread may then be taken for the old one.
+/// - Warning: A lock belongs to the thread that took it. The program crashes with a message if that thread takes the lock
+///   again, if another thread unlocks it, or if the lock is released from memory while a thread holds it. If a thread
+///   ends while it holds a lock, the lock stays held, and a later thread may be mistaken for the holder.
 public protocol Lock: Sendable {
-    /// Creates a lock that nobody holds.
+    /// Creates a lock that no thread holds.
     init()
 
-    /// Takes the lock, waiting until the thread that holds it unlocks it.
+    /// Takes the lock; the calling thread waits while another thread holds it.
     ///
-    /// - Warning: Crashes if the calling thread holds the lock already.
+    /// - Warning: The program crashes if the calling thread already holds the lock.
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     func lock()
 
-    /// Takes the lock if nobody holds it, and never waits.
+    /// Takes the lock if no thread holds it, and never waits.
     ///
-    /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
+    /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     func tryLock() -> Bool
 
     /// Gives the lock back.
     ///
-    /// - Warning: Crashes if the calling thread doesn't hold the lock.
+    /// - Warning: The program crashes if the calling thread does not hold the lock.
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     func unlock()
 }
 
 extension Lock {
-    /// Runs a closure on the calling thread while it holds the lock.
+    /// Runs a closure on the calling thread, which holds the lock meanwhile.
     ///
-    /// The lock is free again when this returns or throws.
+    /// The lock is free again when this method returns or throws.
     ///
-    /// - Parameter body: What to do with the lock held. Crashes if it takes the same lock again.
-    /// - Returns: What the closure returns.
-    /// - Throws: What the closure throws.
+    /// - Parameter body: The code that needs the lock. The program crashes if it takes the same lock again.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure.
     @inlinable
     public func around<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         lock()
         return try scope(body) { unlock() }
+    }
+
+    /// Runs a closure on the calling thread, which holds the lock meanwhile: the same as ``around(_:)``.
+    ///
+    /// - Parameter body: The code that needs the lock. The program crashes if it takes the same lock again.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure.
+    @inlinable
+    public func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try around(body)
     }
 }

@@ -2,22 +2,26 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// How a wrong use of a lock ends: in the same words whatever the lock is made of.
+/// Crashes with a message after a wrong use of a lock, in the same words for every kind of lock.
 ///
-/// Functions that are not inlined, so that the paths which check for mistakes stay small enough to be. They use
-/// `fatalError`, because `precondition` says nothing in release.
+/// The functions are not inlined, so that the code that checks for mistakes stays small enough to be inlined itself. They
+/// use `fatalError`, because `precondition` prints nothing in release.
 @usableFromInline
 enum LockMistake {
-    /// - Parameter name: The lock, if it is known.
+    /// A thread takes a lock that it already holds.
+    ///
+    /// - Parameter name: The name of the lock; empty if it is not known.
     @usableFromInline @inline(never)
     static func failLockedTwice(_ name: String = "") -> Never {
         fatalError(
             """
             This thread takes a lock that it already holds\(name.isEmpty ? "" : ": \(name)"). It would wait for itself \
-            forever. Further down in its call stack is an access that is not over. Does what that calls come back to \
-            the value: its closure, the arguments of a method, the right side of a `?.`, a condition that somebody \
-            waits for, the `deinit` of what it lets go? Use the closure's parameter, or take what is needed before. Or \
-            was the lock held across an `await`, and the thread runs another task meanwhile?
+            forever. An access further down in its call stack is not over, and something inside that access uses the \
+            value again. Look at the closure of the access, at what `&` passes twice to one call, as in \
+            `swap(&p.a, &p.b)`, at the arguments of a method, at the right side of a `?.`, at a condition that \
+            somebody waits for, and at the `deinit` of what the access removes. Use the parameter of the closure, or \
+            read what you need before. Or was the lock held across an `await`, and the thread runs another task \
+            meanwhile?
             """
         )
     }
@@ -29,11 +33,13 @@ enum LockMistake {
 
     @usableFromInline @inline(never)
     static func failHeldAtEnd() -> Never {
-        fatalError("A lock goes away while a thread holds it. Keep it until it is unlocked.")
+        fatalError("A lock goes away while a thread holds it. Keep the lock until it is unlocked.")
     }
 
-    /// - Parameter circle: What this thread waits for, what the thread that holds that waits for, and so on, up to
-    ///   what this thread holds.
+    /// Threads wait for each other in a circle.
+    ///
+    /// - Parameter circle: The lock that this thread waits for, the lock that its holder waits for, and so on. This
+    ///   thread holds the last one.
     @inline(never)
     static func failCircle(_ circle: [WaitGraph.Resource]) -> Never {
         schedulerFoundCircle()
@@ -41,9 +47,9 @@ enum LockMistake {
         fatalError(
             """
             Threads take locks in different orders, and would wait for each other forever. This thread waits for \
-            \(names.joined(separator: ", whose holder waits for ")), which this thread holds. Lock \
-            several values at once, with withLocked, and then nest accesses to them nowhere, or nest them in one order \
-            everywhere, and neither compare nor swap them.
+            \(names.joined(separator: ", whose holder waits for ")), which this thread holds. Either lock the values \
+            at once, with withLocked, and nest accesses to them nowhere. Or nest the accesses in one order everywhere, \
+            and neither compare nor swap the values.
             """
         )
     }

@@ -7,6 +7,9 @@
 /// Everything goes through a pointer, because a lock that a thread may wait for must never move.
 @usableFromInline
 protocol LockStorage {
+    /// Whether threads that wait with a time-out have a line, from which `unlock` wakes them.
+    static var hasLine: Bool { get }
+
     /// Makes a lock that nobody holds of fresh memory, at its final place.
     static func initialize(_ storage: UnsafeMutablePointer<Self>)
 
@@ -17,6 +20,7 @@ protocol LockStorage {
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
 
     /// Takes the lock on behalf of a type if that is possible in time. Crashes if the calling thread holds it already.
+    /// Without a line it only tries, and the caller waits in a `TimedLine`.
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool
 
     /// Takes a lock that is held for moments only, so that no wait for it is part of a circle.
@@ -57,26 +61,18 @@ extension LockCell: @unchecked Sendable {}
 
 // For locks of the system, which hide who holds them and who waits.
 extension LockStorage {
+    @inlinable
+    static var hasLine: Bool { false }
+
     @usableFromInline
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
         unsafe lock(storage, for: Self.self)
     }
 
-    /// Tries again and again: the system has no line for those who wait with a time-out.
     @usableFromInline
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
         if unsafe tryLock(storage) { return true }
-        if deadline == .passed { return false }
-        unsafe failIfHeld(storage, for: user)
-        let parker = Parker()
-        var pause: UInt64 = 10_000
-        while true {
-            let time = now()
-            let isInTime = time < deadline.time
-            if isInTime { _ = parker.park(until: min(time + pause, deadline.time)) }
-            if unsafe tryLock(storage) { return true }
-            if !isInTime { return false }
-            pause = min(pause * 2, 500_000)
-        }
+        if deadline != .passed { unsafe failIfHeld(storage, for: user) }
+        return false
     }
 }

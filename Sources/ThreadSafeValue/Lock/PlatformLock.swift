@@ -2,13 +2,16 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// The only place that chooses. The backends have the same member names, down to `Storage`.
+// This file alone chooses the backend. All backends have the same member names, down to `Storage`.
 
 #if canImport(Darwin) && !EverySchedule
-/// The lock that suits the system best.
+/// The lock that suits the operating system best.
 public typealias PlatformLock = UnfairLock
+#elseif SYSTEM_LOCK && !EverySchedule
+/// A lock of the system, as on Apple systems, for the tests of what it takes.
+public typealias PlatformLock = PthreadMutex
 #else
-/// The lock that suits the system best.
+/// The lock that suits the operating system best.
 public typealias PlatformLock = WordLock
 #endif
 

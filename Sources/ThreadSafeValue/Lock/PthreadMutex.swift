@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// Public imports, because inlinable code calls into them.
+// These imports are public, because inlinable code calls into the modules.
 public import CAtomicWord
 
 #if canImport(Darwin)
@@ -11,39 +11,39 @@ public import Darwin
 public import Glibc
 #elseif canImport(Musl)
 public import Musl
-#elseif canImport(Bionic)
-public import Bionic
+#elseif canImport(Android)
+public import Android
 #else
 #error("PthreadMutex needs a C library with POSIX threads")
 #endif
 
 /// A lock made of a `pthread_mutex_t`, for every POSIX system.
 ///
-/// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
-/// and in release. Which of several waiting threads is next is the system's choice, and threads that take several such
-/// locks in different orders may wait for each other forever.
+/// A thread crashes with a message, in debug and in release, if it takes the lock twice or unlocks a lock that it does not
+/// hold. The operating system chooses which of several waiting threads is next. Threads that take several such locks in
+/// different orders may wait for each other for ever.
 public final class PthreadMutex {
     @usableFromInline
     let cell = LockCell<Storage>()
 
-    /// Creates a lock that nobody holds.
+    /// Creates a lock that no thread holds.
     @inlinable
     public init() {}
 }
 
 extension PthreadMutex: Lock {
-    /// Takes the lock, waiting until the thread that holds it unlocks it.
+    /// Takes the lock; the calling thread waits while another thread holds it.
     ///
-    /// - Warning: Crashes if the calling thread holds the lock already.
+    /// - Warning: The program crashes if the calling thread already holds the lock.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
         unsafe Storage.lock(cell.storage, for: PthreadMutex.self)
     }
 
-    /// Takes the lock if nobody holds it, and never waits.
+    /// Takes the lock if no thread holds it, and never waits.
     ///
-    /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
+    /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
@@ -52,7 +52,7 @@ extension PthreadMutex: Lock {
 
     /// Gives the lock back.
     ///
-    /// - Warning: Crashes if the calling thread doesn't hold the lock.
+    /// - Warning: The program crashes if the calling thread does not hold the lock.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func unlock() {
@@ -62,15 +62,15 @@ extension PthreadMutex: Lock {
 }
 
 extension PthreadMutex {
-    /// The lock itself, for whoever keeps it in memory of their own.
+    /// The state of the lock, for types that keep it in their own memory.
     @safe
     @usableFromInline
     struct Storage: LockStorage {
         @usableFromInline
         var mutex: pthread_mutex_t
 
-        // The identity of the thread that holds the mutex, or zero. Only that thread writes it, so a thread that finds
-        // its own identity here holds the mutex, whatever the others do meanwhile: no order to other memory is needed.
+        // The identity of the thread that holds the mutex, or zero. Only the holder writes its identity, so a thread that
+        // reads its own identity here holds the mutex, whatever other threads do meanwhile. So relaxed accesses are enough.
         // This costs less than `PTHREAD_MUTEX_ERRORCHECK`.
         @usableFromInline
         var owner: AtomicWord.Storage
@@ -82,21 +82,21 @@ extension PthreadMutex.Storage {
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe storage.pointer(to: \.owner).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
         unsafe mutex(storage).initialize(to: pthread_mutex_t())
-        // The normal kind: with glibc the adaptive one was no faster, and slower when two threads compete.
+        // The mutex is of the normal kind. With glibc, the adaptive kind was no faster, and slower when two threads compete.
         unsafe check(pthread_mutex_init(mutex(storage), nil), "pthread_mutex_init")
     }
 
     @usableFromInline
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
-        // Not every C library notices it.
-        if unsafe owner(storage).load() != 0 { LockMistake.failHeldAtEnd() }
+        // Not every C library reports a mutex that is destroyed while a thread holds it.
+        if unsafe owner(storage).load() != 0 { LockMistake.failHeldAtEnd() }  // fault: mutex: held at its end
         unsafe check(pthread_mutex_destroy(mutex(storage)), "pthread_mutex_destroy")
     }
 
     @inlinable
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         let thread = currentThreadIdentity()
-        if unsafe owner(storage).load() == thread { LockMistake.failLockedTwice() }
+        if unsafe owner(storage).load() == thread { LockMistake.failLockedTwice() }  // fault: mutex: locked twice
         unsafe check(pthread_mutex_lock(mutex(storage)), "pthread_mutex_lock")
         unsafe owner(storage).store(thread)
     }
@@ -117,6 +117,7 @@ extension PthreadMutex.Storage {
 
     @inlinable
     static func unlock(_ storage: UnsafeMutablePointer<Self>) {
+        // fault: mutex: not held
         if unsafe owner(storage).load() != currentThreadIdentity() { LockMistake.failNotHeld() }
         unsafe owner(storage).store(0)
         unsafe check(pthread_mutex_unlock(mutex(storage)), "pthread_mutex_unlock")
@@ -124,8 +125,8 @@ extension PthreadMutex.Storage {
 }
 
 extension PthreadMutex.Storage {
-    // Addresses, and not `&storage.pointee.mutex`: that would be an access to the whole member, and several threads
-    // must not have one at once.
+    // `&storage.pointee.mutex` would be an access to the whole member, which several threads must not have at once, so
+    // these are addresses.
 
     @inlinable
     static func mutex(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<pthread_mutex_t> {

@@ -9,10 +9,11 @@ package final class Sleeper {
 
     let parker = Parker()
 
-    /// When it fell asleep first, which tells its place in the line as well; zero before. Guarded by the queue.
+    /// When the thread fell asleep for the first time, which is also its place in the line; zero before. Guarded by the
+    /// queue.
     fileprivate(set) var arrival: UInt64 = 0
 
-    /// Whether the lock was handed over to it. Guarded by the queue.
+    /// Whether the lock was handed to the thread. Guarded by the queue.
     var isOwner = false
 
     package init(_ thread: UInt64) {
@@ -20,11 +21,11 @@ package final class Sleeper {
     }
 }
 
-// See its members.
+// The queue guards the members that change.
 extension Sleeper: @unchecked Sendable {}
 
-/// The threads that sleep until they have one lock, in the order in which they fell asleep: also when they come back
-/// to it because they were woken too late.
+/// The threads that sleep until they have one lock, in the order in which they first fell asleep. A thread that was woken
+/// too late returns to its old place.
 package struct SleeperLine {
     private var sleepers = [Sleeper]()
     private var lastArrival: UInt64 = 0
@@ -32,7 +33,7 @@ package struct SleeperLine {
     /// When a sleeper was last handed the lock.
     private var lastHandover: UInt64 = 0
 
-    /// How long a sleeper is owed nothing, after it fell asleep and after the last hand-over, in nanoseconds.
+    /// For how long a sleeper is owed nothing after it fell asleep, and after the last handover, in nanoseconds.
     var handoffDelay: UInt64 = 250_000
 
     package init() {}
@@ -46,30 +47,31 @@ extension SleeperLine {
     /// The threads, in their order.
     package var threads: [UInt64] { sleepers.map(\.thread) }
 
-    /// Puts a sleeper at its place: at the end if it falls asleep for the first time.
+    /// Puts a sleeper at its place. A sleeper that falls asleep for the first time goes to the end.
     package mutating func insert(_ sleeper: Sleeper, at time: UInt64) {
         if sleeper.arrival == 0 {
-            // No two are the same, whatever the clock says.
+            // No two arrivals are equal, whatever the clock says.
             lastArrival = max(lastArrival + 1, time)
             sleeper.arrival = lastArrival
         }
         let index = sleepers.lastIndex { $0.arrival < sleeper.arrival }
-        sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)
+        sleepers.insert(sleeper, at: index.map { $0 + 1 } ?? 0)  // fault: late sleepers lose their place
     }
 
-    /// Takes out the sleeper that came first.
+    /// Removes the sleeper that came first.
     package mutating func removeFirst() -> Sleeper? {
         sleepers.isEmpty ? nil : sleepers.removeFirst()
     }
 
-    /// Takes out a sleeper, if it is there.
+    /// Removes a sleeper, if it is in the line.
     package mutating func remove(_ sleeper: Sleeper) {
         sleepers.removeAll { $0 === sleeper }
     }
 
-    /// Whether the front is handed the lock now: at most once in a quarter of a millisecond, however many sleep, as
-    /// handing over costs a change of threads.
+    /// Decides whether the front is handed the lock now. That happens at most once in a quarter of a millisecond, because
+    /// each handover costs a change of threads.
     package mutating func owesFront(at time: UInt64) -> Bool {
+        // fault: owed after a second; handed over each time
         guard let front = sleepers.first, time >= max(front.arrival, lastHandover) + handoffDelay else { return false }
         lastHandover = time
         return true

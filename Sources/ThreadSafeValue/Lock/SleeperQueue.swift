@@ -2,47 +2,48 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Where the threads sleep that wait for one lock.
+/// The place where threads sleep that wait for one lock.
 ///
-/// Invariant (no lost wake-up): while the queue is not empty, the waiting bit is set, or a woken thread owes a look
-/// and those that sleep have one before them as well. Who looks takes a free lock, with the bit if others sleep, or
-/// else sets the bit. A thread that takes a free lock without coming here leaves no less: the bit was not set.
+/// Invariant (no lost wake-up): while the queue is not empty, either the waiting bit is set, or a woken thread is about to
+/// look at the lock. A thread that looks takes a free lock, and keeps the bit set if others sleep; if the lock is held,
+/// the thread sets the bit. A thread that takes a free lock without the queue changes nothing about that, because the bit
+/// was not set.
 ///
-/// Each sleeper looks for itself now and then: a thread that was woken before it may not run for long, and meanwhile
-/// nobody else need come here.
+/// Each sleeper also looks for itself now and then. A thread that was woken before it may not run for a long time, and
+/// until then perhaps nobody else comes to the queue.
 final class SleeperQueue {
-    /// For how long a thread sleeps before it looks for itself, in nanoseconds: twice as long each time.
+    /// For how long a thread sleeps before it looks for itself, in nanoseconds. The time doubles with each look.
     private static var lookDelay: UInt64 { 10_000_000 }
 
-    /// Added to the holder's identity in the lock's word: the holder has to come here when it unlocks.
+    /// A bit beside the holder's identity in the lock's word: the holder must come to this queue when it unlocks.
     static var waiting: UInt64 { 1 }
 
-    // Not of the kind that this is a part of. Held for moments.
+    // Another kind of lock than the one that this queue belongs to. Threads hold it for moments.
     private let mutex = PthreadMutex()
 
-    // Guarded by `mutex`, as is the waiting bit: whoever sets or clears it holds the mutex.
+    // Guarded by `mutex`, as is the waiting bit: a thread that sets or clears the bit holds the mutex.
     private var line = SleeperLine()
 }
 
-// See `line`.
+// The mutex guards the line.
 extension SleeperQueue: @unchecked Sendable {}
 
 extension SleeperQueue {
-    /// Takes the lock whose word is given, and puts the calling thread to sleep for as long as that takes.
+    /// Takes the lock of a word. The calling thread sleeps for as long as that takes.
     ///
     /// - Parameters:
     ///   - word: The lock's word.
     ///   - sleeper: The calling thread.
-    ///   - user: What the lock is part of, for the message if the wait closes a circle.
+    ///   - user: The type that the lock is part of, for the message if the wait closes a circle.
     ///   - deadline: Until when to wait.
-    /// - Returns: Whether it has the lock; `false` only after the deadline.
+    /// - Returns: Whether the thread has the lock; `false` only after the deadline.
     func lock(_ word: AtomicWord, _ sleeper: Sleeper, for user: Any.Type, until deadline: Deadline) -> Bool {
         // A wait that ends by itself closes no circle.
-        if deadline != .never {
+        if deadline != .never {  // fault: a timed wait closes circles
             return sleep(word, sleeper, until: deadline.time)
-                || mutex.around { take(word, for: sleeper, orSleep: false) }
+                || mutex.around { take(word, for: sleeper, orSleep: false) }  // fault: late when woken, wakes nobody
         }
-        // Hardly any sleeps for longer, so the graph of all waits costs the others nothing.
+        // Hardly any thread sleeps for longer, so most waits never come to the graph of all waits.
         if sleep(word, sleeper, until: now() + Self.lookDelay) { return true }
         let resource = WaitGraph.Resource(isTurn: false, word: word, user: user)
         let waiting = WaitGraph.Waiting(thread: sleeper.thread, task: currentTaskIdentity())
@@ -53,11 +54,11 @@ extension SleeperQueue {
 
     /// Sleeps until the thread has the lock, or until a time of `now()`.
     ///
-    /// - Returns: Whether it has the lock.
+    /// - Returns: Whether the thread has the lock.
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, until time: UInt64) -> Bool {
         var delay = Self.lookDelay
         repeat {
-            let lookTime = min(now() + delay, time)
+            let lookTime = min(now() + delay, time)  // fault: a sleeper does not look for itself
             delay *= 2
             repeat {
                 // A thread that was woken too late keeps its place.
@@ -67,22 +68,23 @@ extension SleeperQueue {
         return false
     }
 
-    /// Gives back the lock whose word is given.
+    /// Gives back the lock of a word.
     ///
-    /// A thread that is owed the lock gets it: it cannot come too late. Otherwise it is woken, and the lock is free
-    /// meanwhile, for whoever comes: to hand over each time would cost a change of threads each time.
+    /// If the front thread is owed the lock, it is handed the lock, and cannot come too late. Otherwise the front thread
+    /// is woken, and the lock is free for any thread meanwhile. A handover at each unlock would cost a change of threads
+    /// each time.
     func unlock(_ word: AtomicWord, _ thread: UInt64) {
         let time = now()
         let next: Sleeper? = mutex.around {
             let held = thread | Self.waiting
-            let isOwed = line.owesFront(at: time)
-            // There may be none: one whose time was over has left.
+            let isOwed = line.owesFront(at: time)  // fault: never handed over
+            // The line may be empty: a thread leaves it when its time is over.
             let front = line.removeFirst()
-            if isOwed { front?.isOwner = true }
+            if isOwed { front?.isOwner = true }  // fault: the owner is not told
             _ = word.exchange(held, for: isOwed ? marked(front?.thread ?? 0) : 0)
             return front
         }
-        next?.parker.wake()
+        next?.parker.wake()  // fault: unlocking wakes nobody
     }
 
     /// How many threads sleep.
@@ -90,36 +92,37 @@ extension SleeperQueue {
         mutex.around { line.count }
     }
 
-    /// After how long a sleeper is owed the lock, in nanoseconds; for tests.
+    /// Sets after how long a sleeper is owed the lock, in nanoseconds; for tests.
     func setHandoffDelay(_ delay: UInt64) {
         mutex.around { line.handoffDelay = delay }
     }
 }
 
-// Under the mutex.
+// These methods run under the mutex.
 extension SleeperQueue {
-    /// Takes the lock if it is free or was handed over; otherwise sees to it that the holder comes here when it
+    /// Takes the lock if it is free, or was handed to the sleeper. Otherwise the holder will come to the queue when it
     /// unlocks.
     ///
-    /// A sleeper whose time is over takes a free lock as well, and one that was woken at the same time owes a look.
+    /// A sleeper whose time is over also takes a free lock: it may have been woken at the same moment, and then owes the
+    /// others a look.
     ///
-    /// - Returns: Whether the sleeper has the lock. If not, it is in the line if it sleeps.
+    /// - Returns: Whether the sleeper has the lock. If it does not, it stands in the line if it sleeps.
     private func take(_ word: AtomicWord, for sleeper: Sleeper, orSleep sleeps: Bool) -> Bool {
         if sleeper.isOwner { return true }
-        line.remove(sleeper)
+        line.remove(sleeper)  // fault: out of time, it stays in line
         while true {
             let bits = word.load()
             if bits == 0 {
                 if word.exchangeAcquiring(0, for: marked(sleeper.thread)) { return true }
-            } else if bits & Self.waiting != 0 || word.exchange(bits, for: bits | Self.waiting) {
+            } else if bits & Self.waiting != 0 || word.exchange(bits, for: bits | Self.waiting) {  // fault: not marked
                 if sleeps { line.insert(sleeper, at: now()) }
                 return false
             }
         }
     }
 
-    /// The word of a lock that a thread holds.
+    /// The word for a lock that a thread holds, with the waiting bit if others sleep.
     private func marked(_ thread: UInt64) -> UInt64 {
-        line.isEmpty ? thread : thread | Self.waiting
+        line.isEmpty ? thread : thread | Self.waiting  // fault: those behind are forgotten
     }
 }

@@ -3,36 +3,36 @@
 //
 
 #if canImport(Darwin)
-// Public, because inlinable code calls into it.
+// The import is public, because inlinable code calls into the module.
 public import Darwin
 
 /// A lock made of an `os_unfair_lock`: the default on Apple systems.
 ///
-/// A waiting thread lends its priority to the one that holds the lock. The system crashes a thread that takes the lock
-/// twice, or unlocks one that it doesn't hold, and says so. Threads that take several such locks in different orders
-/// may wait for each other forever.
+/// A waiting thread lends its priority to the thread that holds the lock. If a thread takes the lock twice, or unlocks a
+/// lock that it does not hold, the operating system ends the program and says why. Threads that take several such locks in
+/// different orders may wait for each other for ever.
 public final class UnfairLock {
     @usableFromInline
     let cell = LockCell<Storage>()
 
-    /// Creates a lock that nobody holds.
+    /// Creates a lock that no thread holds.
     @inlinable
     public init() {}
 }
 
 extension UnfairLock: Lock {
-    /// Takes the lock, waiting until the thread that holds it unlocks it.
+    /// Takes the lock; the calling thread waits while another thread holds it.
     ///
-    /// - Warning: Crashes if the calling thread holds the lock already.
+    /// - Warning: The program crashes if the calling thread already holds the lock.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
         unsafe Storage.lock(cell.storage, for: UnfairLock.self)
     }
 
-    /// Takes the lock if nobody holds it, and never waits.
+    /// Takes the lock if no thread holds it, and never waits.
     ///
-    /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
+    /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
@@ -41,7 +41,7 @@ extension UnfairLock: Lock {
 
     /// Gives the lock back.
     ///
-    /// - Warning: Crashes if the calling thread doesn't hold the lock.
+    /// - Warning: The program crashes if the calling thread does not hold the lock.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func unlock() {
@@ -51,7 +51,7 @@ extension UnfairLock: Lock {
 }
 
 extension UnfairLock {
-    /// The lock itself, for whoever keeps it in memory of their own.
+    /// The state of the lock, for types that keep it in their own memory.
     @safe
     @usableFromInline
     struct Storage: LockStorage {
@@ -89,8 +89,8 @@ extension UnfairLock.Storage {
         unsafe os_unfair_lock_unlock(handle(storage))
     }
 
-    // An address, and not `&storage.pointee.handle`: that would be an access to the whole member, and several threads
-    // must not have one at once.
+    // `&storage.pointee.handle` would be an access to the whole member, which several threads must not have at once, so
+    // this is an address.
     @inlinable
     static func handle(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<os_unfair_lock_s> {
         unsafe storage.pointer(to: \.handle).unsafelyUnwrapped

@@ -2,39 +2,41 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Which thread or task waits for which lock or turn, in the whole process: shows a circle before it is closed for
-/// good.
+/// Says which thread or task waits for which lock or turn in the whole process, so that a wait that would close a circle
+/// is found.
 ///
-/// A circle is closed by a wait that begins, never by a lock or a turn that is taken, so it is enough to look then.
-/// What is found is true: every other holder in the circle is registered, cannot give anything back while it waits,
-/// and is taken out before it goes on.
+/// A circle is closed when a wait begins, and never when a lock or a turn is taken, so it is enough to look when a wait
+/// begins. A circle that is found is true: every other holder in it is registered, gives nothing back while it waits, and
+/// is removed before it goes on.
 ///
-/// Only waits that have lasted for a while come here, and none that ends by itself: it is in no circle for ever.
+/// A wait is registered only after it has lasted for a while. A wait with a time-out is never registered, because it ends
+/// by itself.
 final class WaitGraph {
     static let shared = WaitGraph()
 
-    // Held for moments. Not of a kind whose waits stand in here.
+    // Threads hold it for moments. Waits for this kind of lock are never registered.
     let mutex = PthreadMutex()
 
-    /// What each thread or task waits for, by its identity. Guarded by `mutex`.
-    // Room for as many as hardly ever wait so long, so that to register one allocates nothing.
+    /// The lock or turn that each thread or task waits for, by the identity of the thread or task. Guarded by `mutex`.
+    // There is room for more waits than hardly ever last so long, so that registering one allocates nothing.
     var waits = [UInt64: Resource](minimumCapacity: 256)
 }
 
-// See `waits`. A word in it is read only while a wait for it is registered, and the waiting side keeps it.
+// The mutex guards `waits`. A word in it is read only while a wait for the word is registered, and the waiting side keeps
+// the word.
 extension WaitGraph: @unchecked Sendable {}
 
 extension WaitGraph {
-    /// Something that one thread or task has at a time, as its word tells.
+    /// A lock or a turn, which one thread or task has at a time. Its word says which one.
     struct Resource {
         /// Whether it is the turn of a command queue, and not a lock of one word.
         let isTurn: Bool
         let word: AtomicWord
-        /// What the lock is part of, or the value that the turn is for.
+        /// The type that the lock is part of, or the type of the value that the turn is for.
         let user: Any.Type
     }
 
-    /// What begins to wait: a thread, a task, or a thread in a task. A part that is not there is 0.
+    /// A thread, a task, or a thread in a task that begins to wait. The identity that is missing is 0.
     struct Waiting {
         var thread: UInt64 = 0
         var task: UInt64 = 0
@@ -43,14 +45,14 @@ extension WaitGraph {
     }
 }
 
-// The word is atomic, and the waiting side keeps what it belongs to.
+// The word is atomic, and the waiting side keeps the object that the word belongs to.
 extension WaitGraph.Resource: @unchecked Sendable {}
 
 extension WaitGraph.Resource {
-    /// The thread or task that has it, or zero.
+    /// The identity of the thread or task that has the lock or turn, or zero.
     var holder: UInt64 { word.load() & identityBits }
 
-    /// How a message names it.
+    /// The name for messages.
     var name: String {
         let type = isTurn ? "QueueSafeValue<\(user)>" : "\(user)"
         return "\(type) at 0x\(String(word.address, radix: 16))"
@@ -60,8 +62,8 @@ extension WaitGraph.Resource {
 extension WaitGraph {
     /// Registers a wait.
     ///
-    /// - Returns: `nil`; or the circle, and nothing registered, if the holder of the resource waits, perhaps through
-    ///   others, for something that the waiting side has: all that is waited for, from `resource` on.
+    /// - Returns: `nil` if the wait is registered. Otherwise the circle that it would close: all that is waited for, from
+    ///   `resource` to something that the waiting side has.
     func begin(for resource: Resource, by waiting: Waiting) -> [Resource]? {
         mutex.around {
             if let circle = circle(from: resource, to: waiting) { return circle }
@@ -71,7 +73,7 @@ extension WaitGraph {
         }
     }
 
-    /// What `begin` registered waits no more.
+    /// Removes a wait that `begin` registered.
     func end(_ waiting: Waiting) {
         mutex.around {
             if waiting.thread != 0 { waits[waiting.thread] = nil }
@@ -79,15 +81,15 @@ extension WaitGraph {
         }
     }
 
-    /// The way from a resource to one that the waiting side has, through holders that wait, if there is one.
+    /// The path from a resource, through holders that wait, to one that the waiting side has; `nil` if there is none.
     private func circle(from resource: Resource, to waiting: Waiting) -> [Resource]? {
         var path = [resource]
-        // A thread that has the very lock it waits for was just handed it.
+        // A thread that holds the lock it waits for was handed the lock a moment ago.
         if waiting.has(resource.holder) { return resource.isTurn ? path : nil }
-        // One that was just handed a turn may still be registered for it: each holder is followed once.
+        // A holder that was handed a turn a moment ago may still be registered. So the path has no more steps than waits.
         while path.count <= waits.count, let next = waits[path.last!.holder] {
             path.append(next)
-            if waiting.has(next.holder) { return path }
+            if waiting.has(next.holder) { return path }  // fault: a circle is not seen
         }
         return nil
     }

@@ -2,31 +2,31 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A lock made of one atomic word, and of a queue to sleep in once threads compete: the default on every system but
-/// Apple's.
+/// A lock made of one atomic word, and of a queue where threads sleep when they compete. It is the default lock on all
+/// systems but Apple's.
 ///
-/// Taking it and giving it back is one atomic operation each while no other thread wants it. A thread that finds it
-/// held looks again for a moment, then sleeps.
+/// While no other thread wants the lock, locking and unlocking take one atomic operation each. A thread that finds the
+/// lock held looks again for a moment, and then sleeps.
 ///
-/// *Eventual fairness*: a free lock goes to whoever comes first, also past those who are just being woken. But each
-/// quarter of a millisecond an `unlock()` hands the lock to the thread that fell asleep first.
+/// *Eventual fairness*: the first thread that comes takes a free lock, even past sleeping threads that are being woken.
+/// But once in a quarter of a millisecond, `unlock()` hands the lock to the thread that fell asleep first.
 ///
-/// A thread that takes the lock twice, or unlocks it without holding it, crashes with a message that says so, in debug
-/// and in release. So does one that would close a circle of threads, each of which waits for a lock that the next one
+/// A thread crashes with a message, in debug and in release, if it takes the lock twice or unlocks a lock that it does not
+/// hold. It also crashes if its wait would close a circle of threads, each of which waits for a lock that the next one
 /// holds.
 public final class WordLock {
     @usableFromInline
     let cell = LockCell<Storage>()
 
-    /// Creates a lock that nobody holds.
+    /// Creates a lock that no thread holds.
     @inlinable
     public init() {}
 }
 
 extension WordLock: Lock {
-    /// Takes the lock, waiting until the thread that holds it unlocks it.
+    /// Takes the lock; the calling thread waits while another thread holds it.
     ///
-    /// - Warning: Crashes if the calling thread holds the lock already.
+    /// - Warning: The program crashes if the calling thread already holds the lock.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
@@ -34,9 +34,9 @@ extension WordLock: Lock {
         unsafe Storage.lock(cell.storage, for: WordLock.self)
     }
 
-    /// Takes the lock if nobody holds it, and never waits.
+    /// Takes the lock if no thread holds it, and never waits.
     ///
-    /// - Returns: Whether the calling thread has the lock now; `false` also if it held it before.
+    /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
@@ -46,7 +46,7 @@ extension WordLock: Lock {
 
     /// Gives the lock back.
     ///
-    /// - Warning: Crashes if the calling thread doesn't hold the lock.
+    /// - Warning: The program crashes if the calling thread does not hold the lock.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func unlock() {
@@ -56,15 +56,15 @@ extension WordLock: Lock {
 }
 
 extension WordLock {
-    /// The lock itself, for whoever keeps it in memory of their own.
+    /// The state of the lock, for types that keep it in their own memory.
     @safe
     @usableFromInline
     struct Storage: LockStorage {
-        /// Zero while the lock is free, else the identity of the thread that holds it, and `waiting` or not.
+        /// Zero while the lock is free. Otherwise the identity of the holder, perhaps with the `waiting` bit.
         ///
-        /// Invariant (ownership): from zero to an identity the word goes by the thread of that identity, from an
-        /// identity to zero or to the identity of a sleeping thread by the thread of the first. All that others do is
-        /// to add `waiting`. So a thread that finds its own identity here holds the lock, however old the look is.
+        /// Invariant (ownership): only the thread itself changes the word from zero to its identity. Only the holder
+        /// changes the word from its identity to zero, or to the identity of a sleeping thread. Other threads only add
+        /// `waiting`. So a thread that reads its own identity here holds the lock, however old the value is.
         @usableFromInline
         var word: AtomicWord.Storage
 
@@ -75,6 +75,9 @@ extension WordLock {
 }
 
 extension WordLock.Storage {
+    @inlinable
+    static var hasLine: Bool { true }
+
     @inlinable
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe word(storage).storage.initialize(to: AtomicWord.zero)
@@ -97,7 +100,7 @@ extension WordLock.Storage {
         return unsafe lockSlowly(storage, for: user, until: deadline)
     }
 
-    // The holder goes on in a moment, if it may run. The wait ends by itself, so that it is in no circle.
+    // The holder goes on in a moment, if it runs. The last wait has an end, so it never stands in the graph of waits.
     @usableFromInline
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
         for count in 1...8_192 {
@@ -119,7 +122,7 @@ extension WordLock.Storage {
         unsafe word(storage).exchangeAcquiring(0, for: currentThreadIdentity())
     }
 
-    // A subtraction would do as well and be no faster, but would damage the word of a lock that another thread holds.
+    // A subtraction would not be faster, and would damage the word of a lock that another thread holds.
     @inlinable @_transparent
     static func unlock(_ storage: UnsafeMutablePointer<Self>) {
         let thread = currentThreadIdentity()
@@ -127,11 +130,11 @@ extension WordLock.Storage {
     }
 }
 
-// Slow paths, kept out of line so that the fast paths inline.
+// These slow paths are not inlined, so that the fast paths are.
 extension WordLock.Storage {
     /// Takes a lock that is held.
     ///
-    /// - Returns: Whether the calling thread has the lock; `false` only after the deadline.
+    /// - Returns: `true` if the calling thread has the lock; `false` only after the deadline.
     @usableFromInline @inline(never) @discardableResult
     static func lockSlowly(
         _ storage: UnsafeMutablePointer<Self>,
@@ -140,7 +143,7 @@ extension WordLock.Storage {
     ) -> Bool {
         if deadline == .passed { return false }
         let (word, thread) = unsafe (word(storage), currentThreadIdentity())
-        unsafe failIfHeld(storage, for: user)
+        unsafe failIfHeld(storage, for: user)  // fault: word lock: locked twice
         // Most locks are held for less than it takes to fall asleep.
         var backoff = Backoff.beforeParking
         while backoff.pause() {
@@ -152,16 +155,16 @@ extension WordLock.Storage {
     @usableFromInline @inline(never)
     static func unlockSlowly(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
         let word = unsafe word(storage)
-        if word.load() & ~SleeperQueue.waiting != thread { LockMistake.failNotHeld() }
-        // The holder is a user of the lock, but once the lock is free another user may end it. So the queue is held on
-        // to before, and nothing else is touched after.
+        if word.load() & ~SleeperQueue.waiting != thread { LockMistake.failNotHeld() }  // fault: word lock: not held
+        // Once the lock is free, another thread may end it. So the queue is kept from here on, and nothing else is touched
+        // after the unlock.
         let queue = unsafe sleeperQueue(storage)
         queue.unlock(word, thread)
     }
 
     @usableFromInline @inline(never)
     static func deinitializeUsed(_ storage: UnsafeMutablePointer<Self>) {
-        if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }
+        if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }  // fault: word lock: held at its end
         let _: SleeperQueue? = unsafe queue(storage).takeObject()
     }
 
@@ -169,8 +172,8 @@ extension WordLock.Storage {
         unsafe queue(storage).object { SleeperQueue() }
     }
 
-    // Addresses, and not `&storage.pointee.word`: that would be an access to the whole member, and several threads
-    // must not have one at once. Without key paths, each of which takes hundreds of instructions in a debug build.
+    // `&storage.pointee.word` would be an access to the whole member, which several threads must not have at once, so
+    // these are addresses. A key path would take hundreds of instructions in a debug build.
 
     @inlinable @_transparent
     static func word(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
@@ -185,7 +188,7 @@ extension WordLock.Storage {
 
 // For tests.
 extension WordLock {
-    /// How many threads sleep until the lock is unlocked.
+    /// The number of threads that sleep until the lock is unlocked.
     package var sleepingThreadCount: Int {
         unsafe Storage.sleeperQueue(cell.storage).count
     }
@@ -195,7 +198,7 @@ extension WordLock {
         unsafe Storage.sleeperQueue(cell.storage).setHandoffDelay(delay)
     }
 
-    /// Takes the lock if that is possible in time.
+    /// Takes the lock if that is possible before a time of `now()`.
     package func lock(until deadline: UInt64) -> Bool {
         unsafe Storage.lock(cell.storage, for: WordLock.self, until: Deadline(time: deadline))
     }

@@ -16,7 +16,7 @@ package struct ArrivalList<Element: Placed> {
     @usableFromInline
     private(set) package var elements: [Element?] = []
 
-    private var count = 0
+    private(set) package var count = 0
 
     package init() {}
 }
@@ -33,12 +33,12 @@ extension ArrivalList {
 
     /// Takes an element out, if it is there.
     package mutating func remove(_ element: Element) {
-        guard let place = element.place.take() else { return }
+        guard let place = element.place.take() else { return }  // fault: an element leaves twice
         elements[place] = nil
         count -= 1
-        while case .some(nil) = elements.last { elements.removeLast() }
+        while case .some(nil) = elements.last { elements.removeLast() }  // fault: the list ends with gaps
         if elements.isEmpty, elements.capacity > 64 { elements = [] }
-        if elements.count <= 2 * count + 8 { return }
+        if elements.count <= 2 * count + 8 { return }  // fault: the list keeps its gaps
         let all = elements
         (elements, count) = ([], 0)
         for case let element? in all { append(element) }

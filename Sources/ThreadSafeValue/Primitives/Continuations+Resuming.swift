@@ -22,7 +22,7 @@ extension [CheckedContinuation<Void, Never>] {
 
     /// Resumes tasks, none behind another: the last one on the calling thread.
     func resumeIndependently() {
-        for continuation in dropLast() { awaitedTarget.async { continuation.resume() } }
+        for continuation in dropLast() { awaitedTarget.async { continuation.resume() } }  // fault: resumed one by one
         last?.resume()
     }
 }

@@ -12,6 +12,7 @@ extension DispatchQueue {
         #else
         // `DispatchQueue.main` and `.global()` make a new object at each call. Without this, commands for them would
         // have a lane each.
+        // fault: a queue in two objects has two lanes
         Self.handlesAreReadable ? handle : unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         #endif
     }
@@ -33,13 +34,44 @@ extension DispatchQueue {
     #endif
 }
 
+/// What the blocks of a queue find once a lane of it was late (rule 5).
+final class OwnQueue: @unchecked Sendable {
+    // First, so that its address is known.
+    private var bits = AtomicWord.zero
+
+    let identity: UInt
+
+    init(_ identity: UInt, isSerial: Bool) {
+        self.identity = identity
+        self.isSerial = isSerial
+    }
+
+    /// A lane of it was late while a block of it waited, and none has come beside one since. A hint.
+    var isSerial: Bool {
+        get { AtomicWord(firstIn: self).load() != 0 }
+        set { if newValue != isSerial { AtomicWord(firstIn: self).store(newValue ? 1 : 0) } }
+    }
+}
+
 extension DispatchQueue {
-    private static let mainKey = {
-        let key = DispatchSpecificKey<Bool>()
-        main.setSpecific(key: key, value: true)
+    private static let ownKey = {
+        let key = DispatchSpecificKey<OwnQueue>()
+        main.setSpecific(key: key, value: OwnQueue(main.identity, isSerial: true))
         return key
     }()
 
-    /// Whether the calling thread keeps the main queue from running.
-    static var isMain: Bool { getSpecific(key: mainKey) == true }
+    private static let globalIdentities = Set(
+        [DispatchQoS.QoSClass.background, .utility, .default, .userInitiated, .userInteractive, .unspecified].map {
+            global(qos: $0).identity
+        }
+    )
+
+    /// Lets blocks of this queue find it from now on; not those of a global queue, which has other threads.
+    func becomeOwn() {
+        if getSpecific(key: Self.ownKey) != nil || Self.globalIdentities.contains(identity) { return }
+        setSpecific(key: Self.ownKey, value: OwnQueue(identity, isSerial: false))
+    }
+
+    /// The queue whose block the calling thread runs, if a lane of it was late.
+    static var own: OwnQueue? { getSpecific(key: ownKey) }
 }

@@ -25,11 +25,11 @@ extension IndexedHeap {
 
     /// Takes an element out, if it is there.
     package mutating func remove(_ element: Element) {
-        guard let place = element.place.take() else { return }
+        guard let place = element.place.take() else { return }  // fault: the heap keeps a place
         let last = elements.removeLast()
         if last === element { return }
         moveDown(last, from: place)
-        moveUp(last, from: last.place!)
+        moveUp(last, from: last.place!)  // fault: the heap moves nothing up
     }
 
     private mutating func moveUp(_ element: Element, from start: Int) {
@@ -47,7 +47,7 @@ extension IndexedHeap {
             let left = 2 * place + 1
             if left >= elements.count { break }
             let right = min(left + 1, elements.count - 1)
-            let child = elements[right].precedes(elements[left]) ? right : left
+            let child = elements[right].precedes(elements[left]) ? right : left  // fault: the heap looks left only
             if element.precedes(elements[child]) { break }
             put(elements[child], at: place)
             place = child

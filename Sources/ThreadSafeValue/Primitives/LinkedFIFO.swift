@@ -13,7 +13,7 @@ protocol Linked: AnyObject {
 /// It keeps the elements alive, and must be empty when it goes away.
 @safe
 struct LinkedFIFO<Element: Linked> {
-    private var head: Unmanaged<Element>?
+    private(set) var head: Unmanaged<Element>?
     private var last: Unmanaged<Element>?
 
     private(set) var count = 0
@@ -27,31 +27,37 @@ extension LinkedFIFO {
 
     mutating func append(_ element: Element) {
         let link = unsafe Unmanaged.passRetained(element)
-        if let last = unsafe last {
-            unsafe last._withUnsafeGuaranteedRef { unsafe $0.next = link }
-        } else {
-            unsafe head = link
-        }
-        unsafe last = link
-        count += 1
+        unsafe append(contentsOf: LinkedFIFO(head: link, last: link, count: 1))
     }
 
-    /// Puts an element back before all others.
-    mutating func prepend(_ element: Element) {
-        let link = unsafe Unmanaged.passRetained(element)
-        unsafe element.next = head
-        if count == 0 { unsafe last = link }
-        unsafe head = link
-        count += 1
+    /// Puts all elements of another list behind these: O(1).
+    mutating func append(contentsOf other: LinkedFIFO) {
+        if other.count == 0 { return }
+        if let last = unsafe last {
+            unsafe last._withUnsafeGuaranteedRef { unsafe $0.next = other.head }
+        } else {
+            unsafe head = other.head
+        }
+        unsafe last = other.last
+        count += other.count
+    }
+
+    /// Takes out the elements as far as `last`, which is one of them: O(1).
+    mutating func removeFirst(_ count: Int, to last: Unmanaged<Element>) -> LinkedFIFO {
+        let removed = unsafe LinkedFIFO(head: head, last: last, count: count)
+        unsafe head = last._withUnsafeGuaranteedRef { element in unsafe element.next.take() }
+        self.count -= count
+        if self.count == 0 { unsafe self.last = nil }
+        return removed
     }
 
     mutating func removeFirst() -> Element? {
         guard let link = unsafe head else { return nil }
-        let element = unsafe link.takeRetainedValue()
-        unsafe head = element.next
-        unsafe element.next = nil
-        count -= 1
-        if count == 0 { unsafe last = nil }
-        return element
+        _ = unsafe removeFirst(1, to: link)
+        return unsafe link.takeRetainedValue()
+    }
+
+    mutating func removeAll() {
+        while removeFirst() != nil {}
     }
 }

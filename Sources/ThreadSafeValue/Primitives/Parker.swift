@@ -55,7 +55,7 @@ struct Backoff {
     private var spins: Int
     private var length = 1
 
-    /// - Parameter spins: How many pauses to make altogether, each of which takes the processor some nanoseconds.
+    /// - Parameter spins: How many pauses to make altogether, each of about 25 ns.
     init(spins: Int) {
         self.spins = spins
     }

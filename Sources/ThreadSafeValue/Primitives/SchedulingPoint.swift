@@ -23,8 +23,9 @@ package protocol Scheduler: AnyObject, Sendable {
     func park(_ place: AnyObject, until time: UInt64) -> Bool?
     func wake(_ place: AnyObject) -> Bool
     func dispatch(_ body: @escaping @Sendable () -> Void, to queue: DispatchQueue, identity: UInt) -> Bool
-    /// Calls a closure at a time of `now()`: for a user's time-out, unless its timer is cancelled, or for the library.
-    func call(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: (any DispatchSourceTimer)?) -> Bool
+    /// Calls a closure at a time of `now()`, unless its timer is cancelled before.
+    func call(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool
+    func cancel(_ timer: LibraryTimer)
     /// Threads wait for each other. Doesn't return if they are in a test.
     func foundCircle()
     /// The virtual time, if the thread has one.
@@ -72,11 +73,8 @@ func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { Scheduling.cur
 func schedulerWake(_ place: AnyObject) -> Bool { Scheduling.current?.wake(place) == true }
 func schedulerFoundCircle() { Scheduling.current?.foundCircle() }
 func schedulerHides(_ object: AnyObject) { Scheduling.current?.hide(object) }
-func schedulerCalls(
-    _ body: @escaping @Sendable () -> Void,
-    at time: UInt64,
-    for timer: (any DispatchSourceTimer)? = nil
-) -> Bool {
+func schedulerCancels(_ timer: LibraryTimer) { Scheduling.current?.cancel(timer) }
+func schedulerCalls(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool {
     Scheduling.current?.call(body, at: time, for: timer) == true
 }
 
@@ -97,5 +95,6 @@ func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRa
 @_transparent func schedulerWake(_ place: AnyObject) -> Bool { false }
 @_transparent func schedulerFoundCircle() {}
 @_transparent func schedulerHides(_ object: AnyObject) {}
-@_transparent func schedulerCalls(_ body: () -> Void, at time: UInt64, for timer: Any? = nil) -> Bool { false }
+@_transparent func schedulerCalls(_ body: () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool { false }
+@_transparent func schedulerCancels(_ timer: LibraryTimer) {}
 #endif

@@ -16,10 +16,10 @@ func scope<Result: ~Copyable, Failure: Error>(
     do throws(Failure) {
         result = try body()
     } catch {
-        end()
+        end()  // fault: a throwing access keeps the lock
         throw error
     }
     end()
-    withExtendedLifetime(result) {}
+    _fixLifetime(result)
     return result
 }

@@ -8,8 +8,8 @@ import Darwin
 import Glibc
 #elseif canImport(Musl)
 import Musl
-#elseif canImport(Bionic)
-import Bionic
+#elseif canImport(Android)
+import Android
 #endif
 
 /// Writes a line to standard error, in one call, so that lines of several threads do not mix.

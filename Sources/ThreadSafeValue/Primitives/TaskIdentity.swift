@@ -13,6 +13,16 @@ func currentTaskIdentity() -> UInt64 {
     }
 }
 
+/// Lifts the priority of a task with an identity, where the runtime can. The task must not end meanwhile.
+func liftPriority(of task: UInt64, to priority: TaskPriority) {
+    // There, addresses of the system's allocator may have tags that an identity has not.
+    #if !os(Android)
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        unsafe unsafeBitCast(UInt(task & identityBits), to: UnsafeCurrentTask.self).escalatePriority(to: priority)
+    }
+    #endif
+}
+
 /// The bits of a word in which the identity of a thread or a task stands.
 @inlinable
 var identityBits: UInt64 { 0x00FF_FFFF_FFFF_FFF0 }

@@ -2,21 +2,21 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What `print` says of a handle: its value, which may lead back to the handle.
+/// The text that `print` shows for a handle: its value, which may lead back to the handle.
 ///
-/// The thread knows what was described, and not the task: to bind a task-local value waits for an `onCancel` of the
-/// task that runs, and that may wait for who prints.
+/// A thread-local variable says which handles were described, and not a task-local value. Binding a task-local value
+/// waits for a running `onCancel` of the task, which may wait for the printing thread.
 enum HandleDescription {
-    /// What the handles refer to that were described, since the description of the first one began. They are kept, so
-    /// that no other comes to where they were.
+    /// The storages that were described since the description of the first handle began. They are kept, so that no other
+    /// object gets the address of one of them.
     private final class Described {
         var objects: [ObjectIdentifier: AnyObject] = [:]
     }
 
     private static let local = ThreadLocal<Described>()
 
-    /// Puts the description of the value behind a name, or `…` if that of the first handle has it already: there might
-    /// be no end, or one way for each order of the handles.
+    /// Puts the description of the value behind a name, or `…` if the description of the first handle has the value
+    /// already. Otherwise the text might have no end, or might repeat the value for each order of the handles.
     static func text(_ name: String, of object: AnyObject, _ describeValue: () -> String) -> String {
         guard let described = local.object else {
             let described = Described()
@@ -25,6 +25,6 @@ enum HandleDescription {
             return text(name, of: object, describeValue)
         }
         let isFirst = described.objects.updateValue(object, forKey: ObjectIdentifier(object)) == nil
-        return "\(name)(\(isFirst ? describeValue() : "…"))"
+        return "\(name)(\(isFirst ? describeValue() : "…"))"  // fault: a description has no end
     }
 }

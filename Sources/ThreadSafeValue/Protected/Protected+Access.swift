@@ -5,26 +5,26 @@
 // The begin and the end of every access.
 
 extension Protected {
-    @inlinable
+    @inlinable @inline(__always)
     func lock() { storage.lock() }
 
     /// Gives the lock back after an access that cannot have changed the value.
-    @inlinable
+    @inlinable @inline(__always)
     func unlock() { storage.unlock() }
 
     /// Gives the lock back after an access that may have changed the value: every such access ends here.
-    @inlinable
+    @inlinable @inline(__always)
     func commit() { storage.commit() }
 
     /// Where the value is: to be used only while the lock is held.
-    @inlinable
+    @inlinable @inline(__always)
     var place: UnsafeMutablePointer<Value> { unsafe storage.value }
 
     /// Whether a thread or task waits for a change; for tests.
     package var hasWaiters: Bool { storage.hasWaiters }
 
     /// Calls a closure that may change the value, and gives the lock back: to be used only while the lock is held.
-    @inlinable
+    @inlinable @inline(__always)
     func writeAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -39,7 +39,7 @@ extension Protected {
     ///
     /// The value is moved out and in again, so that it is not counted up and down: a look into a dictionary took 1.2
     /// times as long. A large value is left where it is, as moving it takes longer than that.
-    @inlinable
+    @inlinable @inline(__always)
     func readAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

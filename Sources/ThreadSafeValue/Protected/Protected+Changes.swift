@@ -3,7 +3,7 @@
 //
 
 extension Protected where Value: Sendable {
-    /// The value after every change from now on.
+    /// Returns a sequence of the value after every change from now on.
     ///
     /// ```swift
     /// let changes = download.progress.changes()
@@ -15,16 +15,17 @@ extension Protected where Value: Sendable {
     /// }
     /// ```
     ///
-    /// The loop ends with a `break`, when its task is cancelled, and when the value goes away. In a task that keeps the
-    /// value, or its owner, the last never happens.
+    /// The loop ends with a `break`, when its task is cancelled, or when the value goes away. If the task keeps the
+    /// value, or the owner of the value, then the value never goes away while the loop runs.
     ///
-    /// Any number of loops may listen. While none does, changing the value costs nothing more.
+    /// Any number of loops may listen. While none listens, a change of the value costs nothing extra.
     ///
     /// - Parameters:
-    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a loop begins, for which the
-    ///     sequence keeps the value. No change comes between it and the next.
-    ///   - buffering: How many values to keep for a loop that is busy.
-    /// - Returns: A sequence that listens already, or from its first element on if that is the current value.
+    ///   - startsWithCurrentValue: Whether the first element is the value at the moment when a loop begins. The sequence
+    ///     keeps the value alive until then. No change is missed between this element and the next.
+    ///   - buffering: How many values are kept for a loop that is busy.
+    /// - Returns: A sequence that already listens. If it starts with the current value, it listens from its first element
+    ///   on.
     public func changes(
         startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest

@@ -5,8 +5,8 @@
 extension Protected where Value: RangeReplaceableCollection {
     /// Appends one element in place.
     ///
-    /// - Parameter newElement: What to append.
-    /// - Complexity: As for the collection: O(1) on average for an array.
+    /// - Parameter newElement: The element to append.
+    /// - Complexity: The same as the collection's `append`: O(1) on average for an array.
     @inlinable
     public func append(_ newElement: Value.Element) {
         write { value in value.append(newElement) }
@@ -14,8 +14,8 @@ extension Protected where Value: RangeReplaceableCollection {
 
     /// Appends all elements of a sequence in place.
     ///
-    /// - Parameter newElements: What to append; it is walked through under the lock, on the calling thread.
-    /// - Complexity: As for the collection: O(*m*) on average for an array and *m* new elements.
+    /// - Parameter newElements: The elements to append. The calling thread iterates over them under the lock.
+    /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
     @inlinable
     public func append(contentsOf newElements: some Sequence<Value.Element>) {
         write { value in value.append(contentsOf: newElements) }
@@ -23,21 +23,21 @@ extension Protected where Value: RangeReplaceableCollection {
 }
 
 extension Protected {
-    /// Appends one element in place if there is a collection; `nil` stays `nil`.
+    /// Appends one element in place, unless the value is `nil`, which stays `nil`.
     ///
-    /// - Parameter newElement: What to append.
-    /// - Complexity: As for the collection: O(1) on average for an array.
+    /// - Parameter newElement: The element to append.
+    /// - Complexity: The same as the collection's `append`: O(1) on average for an array.
     @inlinable
     public func append<Elements: RangeReplaceableCollection>(
         _ newElement: Elements.Element
     ) where Value == Elements? {
-        write { value in value?.append(newElement) }
+        write { value in value?.append(newElement) }  // fault: append makes a list
     }
 
-    /// Appends all elements of a sequence in place if there is a collection; `nil` stays `nil`.
+    /// Appends all elements of a sequence in place, unless the value is `nil`, which stays `nil`.
     ///
-    /// - Parameter newElements: What to append; it is walked through under the lock, on the calling thread.
-    /// - Complexity: As for the collection: O(*m*) on average for an array and *m* new elements.
+    /// - Parameter newElements: The elements to append. The calling thread iterates over them under the lock.
+    /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
     @inlinable
     public func append<Elements: RangeReplaceableCollection>(
         contentsOf newElements: some Sequence<Elements.Element>
@@ -45,24 +45,24 @@ extension Protected {
         write { value in value?.append(contentsOf: newElements) }
     }
 
-    /// Appends a collection in place if there is one to append to; `nil` stays `nil`.
+    /// Appends a collection of the same type in place, unless the value is `nil`, which stays `nil`.
     ///
-    /// Short for `append(contentsOf:)` where both are of one type, as with a `Data?` that grows by pieces:
+    /// This is short for `append(contentsOf:)`, for example where a `Data?` grows by pieces:
     ///
     /// ```swift
     /// let body = Protected<[UInt8]?>([])
     /// body.append([72, 105])
     /// ```
     ///
-    /// Where a collection is an element itself, it is appended as one: `append([1, 2] as [Any])` to an `[Any]?` adds
-    /// one element.
+    /// A collection that can be an element itself is appended as one element: `append([1, 2] as [Any])` adds one element
+    /// to an `[Any]?`.
     ///
-    /// - Parameter newElements: What to append.
-    /// - Complexity: As for the collection: O(*m*) on average for an array and *m* new elements.
+    /// - Parameter newElements: The collection to append.
+    /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
     @inlinable @_disfavoredOverload
     public func append<Elements: RangeReplaceableCollection>(
         _ newElements: Elements
     ) where Value == Elements? {
-        write { value in value?.append(contentsOf: newElements) }
+        write { value in value?.append(contentsOf: newElements) }  // fault: append(contentsOf:) makes one
     }
 }

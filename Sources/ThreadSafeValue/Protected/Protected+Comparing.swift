@@ -3,14 +3,14 @@
 //
 
 extension Protected: Equatable where Value: Equatable {
-    /// Compares two values as they are at one and the same moment.
+    /// Compares two values as they are at the same moment.
     ///
-    /// The values are compared outside the locks, on the calling thread. Both locks are held while they are copied, so
-    /// don't nest accesses to them elsewhere, as with ``withLocked(_:_:body:)``.
+    /// The calling thread copies both values while it holds both locks, and compares the copies without the locks. So
+    /// don't nest accesses to these values elsewhere, as with ``withLocked(_:_:body:)``.
     ///
     /// - Parameters:
     ///   - lhs: A protected value.
-    ///   - rhs: The same or another one.
+    ///   - rhs: The same protected value, or another one.
     /// - Returns: Whether the values are equal.
     @inlinable
     public static func == (lhs: Protected, rhs: Protected) -> Bool {
@@ -20,10 +20,10 @@ extension Protected: Equatable where Value: Equatable {
 }
 
 extension Protected: Hashable where Value: Hashable {
-    /// Hashes the value as it is now.
+    /// Hashes a copy of the value, without the lock.
     ///
-    /// - Parameter hasher: What takes the value in, outside the lock.
-    /// - Warning: A value that is in a set, or is a key of a dictionary, must not change.
+    /// - Warning: The value must not change while the handle is in a set, or is a key of a dictionary.
+    /// - Parameter hasher: The hasher to use.
     @inlinable
     public func hash(into hasher: inout Hasher) {
         wrappedValue.hash(into: &hasher)
@@ -31,13 +31,13 @@ extension Protected: Hashable where Value: Hashable {
 }
 
 extension Protected {
-    /// Copies of two values, made at one and the same moment.
+    /// Copies two values at the same moment.
     ///
-    /// The locks are taken in the order of their addresses, so threads that compare the same two values cannot wait for
-    /// each other in a circle. A value compared with itself is locked once.
+    /// The locks are taken in the order of their addresses, so threads that compare the same two values never wait for
+    /// each other in a circle. If both handles share one value, it is locked once.
     @inlinable
     func copies(with other: Protected) -> (own: Value, other: Value) {
-        if storage === other.storage {
+        if storage === other.storage {  // fault: one value is locked twice
             let value = wrappedValue
             return (value, value)
         }

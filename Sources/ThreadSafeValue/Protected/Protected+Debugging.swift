@@ -3,9 +3,10 @@
 //
 
 extension Protected: CustomDebugStringConvertible {
-    /// A description of a copy of the value, or a word that it is locked; never waits.
+    /// A description of a copy of the value, or `Protected(locked)` while somebody accesses the value; it never waits.
     ///
-    /// A handle that the value leads to more than once, or back to, is `Protected(…)` after the first time.
+    /// If the value leads to one handle several times, or back to this handle, the description shows the value once, and
+    /// `Protected(…)` after that.
     public var debugDescription: String {
         HandleDescription.text("Protected", of: storage) {
             copyIfFree().map { String(reflecting: $0) } ?? "locked"
@@ -14,17 +15,18 @@ extension Protected: CustomDebugStringConvertible {
 }
 
 extension Protected: CustomReflectable {
-    /// A mirror of a copy of the value, or of a word that it is locked, for `dump` and debuggers; never waits.
+    /// A mirror of a copy of the value for `dump` and debuggers, or of the word `locked` while somebody accesses the
+    /// value; it never waits.
     ///
-    /// A value that leads back to the handle has a mirror without end, which `dump` follows until the stack overflows.
+    /// If the value leads back to the handle, the mirror has no end, and `dump` follows it until the stack overflows.
     public var customMirror: Mirror {
-        let value: Any = copyIfFree() ?? "locked"
-        return Mirror(self, children: ["value": value], displayStyle: .struct)
+        let value: Any = copyIfFree() ?? "locked"  // fault: reflection reads unlocked
+        return Mirror(self, children: ["value": value], displayStyle: .struct)  // fault: reflection shows the storage
     }
 }
 
 extension Protected {
-    /// A copy of the value, unless it is locked, be it by the calling thread.
+    /// A copy of the value; `nil` if the value is locked, even by the calling thread.
     func copyIfFree() -> Value? {
         guard storage.tryLock() else { return nil }
         defer { unlock() }

@@ -3,24 +3,28 @@
 //
 
 extension Protected {
-    /// Replaces the value.
+    /// Replaces the value and returns the old one.
     ///
-    /// - Parameter newValue: What to protect from now on.
-    /// - Returns: The value before.
+    /// - Parameter newValue: The value to protect from now on.
+    /// - Returns: The old value.
     @inlinable
     public func exchange(_ newValue: consuming Value) -> Value {
-        // Not copied: `NeverReturningTests` say why.
-        var value = newValue
-        write { swap(&$0, &value) }
+        lock()
+        let old = unsafe place.move()
+        unsafe place.initialize(to: newValue)
+        commit()
         // The old value goes away after that, where its `deinit` may use the new one, also if nobody uses it.
-        withExtendedLifetime(value) {}
-        return value
+        _fixLifetime(old)
+        return old
     }
 
-    /// Replaces the value, where an assignment to the wrapped property would not fit.
+    /// Replaces the value, in code that cannot assign to the wrapped property.
     ///
-    /// - Parameter newValue: What to protect from now on. The old value goes away without the lock.
-    @inlinable
+    /// The old value is released after the lock. A trailing closure that takes a parameter is never the new value, but an
+    /// access to the value, also where the value is a closure: assign such a closure to ``wrappedValue``.
+    ///
+    /// - Parameter newValue: The value to protect from now on.
+    @inlinable @_disfavoredOverload
     public func write(_ newValue: consuming Value) {
         _ = exchange(newValue)
     }

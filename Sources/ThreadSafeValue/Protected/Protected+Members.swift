@@ -3,36 +3,37 @@
 //
 
 extension Protected {
-    /// A member of the value: read as a copy, replaced at once, or changed in place under the lock.
+    /// A member of the value: you read a copy, replace it, or change it in place under the lock.
     ///
-    /// Stored members are changed in place. A member with `didSet`, a wrapper or a setter of its own is copied out and
-    /// put back under the lock, also when it is replaced: change it in a `write` closure.
+    /// A stored member is changed in place. A member with `didSet`, a property wrapper or its own setter is copied out and
+    /// written back under the lock, even when you replace it. Change a large member of that kind in a `write` closure.
     ///
-    /// - Parameter keyPath: Which member.
+    /// - Parameter keyPath: The path to the member.
     @inlinable
     public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Member {
         @inline(__always)
         get {
             copy(keyPath)
         }
+        @inline(__always)
         nonmutating set {
             var member = newValue
             write { swap(&$0[keyPath: keyPath], &member) }
-            // The old member goes away here, where its `deinit` may use the value; the new one too, if a setter drops
-            // it.
+            // The old member is released here, where its `deinit` may use the value. So is the new member, if a setter
+            // drops it.
             withExtendedLifetime((member, newValue)) {}
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
+            lock()  // fault: a member changes unlocked
+            defer { commit() }  // fault: a member changes unlocked
             yield unsafe &place.pointee[keyPath: keyPath]
         }
     }
 
-    // Disfavored, so that the compiler has one member to speak of where the code behind it is wrong.
-    /// A member of the value that can only be read.
+    // Disfavored, so that the compiler names one member in an error where the code after the member is wrong.
+    /// A copy of a member that can only be read.
     ///
-    /// - Parameter keyPath: Which member.
+    /// - Parameter keyPath: The path to the member.
     @inlinable @_disfavoredOverload
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
         @inline(__always)
@@ -42,13 +43,12 @@ extension Protected {
     }
 }
 
-// Without a key path: Swift 6.3 compiles one to an element of an `InlineArray` wrongly, so that it leads to other
-// memory.
+// The subscript uses no key path: Swift 6.3 compiles a key path to an element of an `InlineArray` to a wrong address.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension Protected {
-    /// An element of the value: read as a copy, replaced at once, or changed in place under the lock.
+    /// An element of the value: you read a copy, replace it, or change it in place under the lock.
     ///
-    /// - Parameter index: Which element; the program crashes if there is none.
+    /// - Parameter index: The index of the element. The program crashes if there is no such element.
     @inlinable
     public subscript<let count: Int, Element>(index: Int) -> Element where Value == InlineArray<count, Element> {
         get {
@@ -57,23 +57,23 @@ extension Protected {
         nonmutating set {
             var element = newValue
             write { swap(&$0[index], &element) }
-            // The old element goes away here, where its `deinit` may use the value.
+            // The old element is released here, where its `deinit` may use the value.
             withExtendedLifetime(element) {}
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
+            lock()  // fault: an element changes unlocked
+            defer { commit() }  // fault: an element changes unlocked
             yield unsafe &place.pointee[index]
         }
     }
 }
 
 extension Protected {
-    /// A copy of a member, which goes away after the lock was given back, also if nobody uses it. Values on the way of
-    /// a longer key path go away before.
+    /// A copy of a member. The copy is released after the lock, even if nobody uses it. Values along a longer key path are
+    /// released under the lock.
     ///
-    /// Transparent, as are its callers: in the code that names the member, the compiler turns the key path into a plain
-    /// load. As a call it copies the whole value, and takes nine times as long.
+    /// This function and its callers are transparent, so the compiler turns the key path into a plain load in the code
+    /// that names the member. A call of it copied the whole value, and took nine times as long.
     @inlinable @_transparent
     func copy<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {
         lock()

@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// Subscripts whose arguments are not `Hashable`, so that no key path leads through them.
+// Subscripts without a key path: one that is made at run time costs a microsecond, and some arguments allow none.
 
 extension Protected {
     /// The value of a key, or a default: read as a copy, replaced at once, or changed in place under the lock.
@@ -35,6 +35,29 @@ extension Protected {
     }
 }
 
+extension Protected {
+    /// The value of a key: read as a copy, replaced or removed at once, or changed in place under the lock.
+    ///
+    /// - Parameter key: Which value; `nil` stands for one that is not there.
+    @inlinable
+    public subscript<Key, Element>(key: Key) -> Element? where Value == [Key: Element] {
+        get {
+            read { $0[key] }
+        }
+        nonmutating set {
+            // The old value goes away after the lock was given back.
+            _ = write { table in
+                if let newValue { table.updateValue(newValue, forKey: key) } else { table.removeValue(forKey: key) }
+            }
+        }
+        nonmutating _modify {
+            lock()
+            defer { commit() }
+            yield unsafe &place.pointee[key]
+        }
+    }
+}
+
 extension Protected where Value: Collection {
     /// A copy of a part of the value, such as `list[1...]`.
     ///
@@ -46,6 +69,27 @@ extension Protected where Value: Collection {
 }
 
 extension Protected where Value: MutableCollection {
+    /// An element of the value, such as `list[0]`: read as a copy, replaced at once, or changed in place under the lock.
+    ///
+    /// - Parameter index: Which element; the program crashes if there is none.
+    @inlinable
+    public subscript(index: Value.Index) -> Value.Element {
+        get {
+            read { $0[index] }
+        }
+        nonmutating set {
+            var element = newValue
+            write { swap(&$0[index], &element) }
+            // The old element goes away here, where its `deinit` may use the value.
+            withExtendedLifetime(element) {}
+        }
+        nonmutating _modify {
+            lock()
+            defer { commit() }
+            yield unsafe &place.pointee[index]
+        }
+    }
+
     /// A part of the value, such as `list[1...]`: read as a copy, replaced at once, or changed under the lock.
     ///
     /// - Parameter range: Which part; the program crashes if it is not there.
@@ -55,9 +99,10 @@ extension Protected where Value: MutableCollection {
             read { $0[range] }
         }
         nonmutating set {
-            // The old part goes away after the lock was given back.
+            // The old elements go away after the lock was given back. As a slice they would share the buffer, which
+            // the next line would copy.
             _ = write { value in
-                let old = value[range]
+                let old = Array(value[range])
                 value[range] = newValue
                 return old
             }

@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A state that knows which states may follow it.
+/// A state that says which states may follow it.
 ///
 /// ```swift
 /// enum Download: Transitionable {
@@ -17,20 +17,20 @@
 /// }
 /// ```
 public protocol Transitionable {
-    /// Tells whether a state may follow this one.
+    /// Returns whether a state may follow this one.
     ///
     /// - Parameter next: The state that would follow.
-    /// - Returns: Whether it may.
+    /// - Returns: `true` if the transition is allowed.
     func canTransition(to next: Self) -> Bool
 }
 
 extension Protected where Value: Transitionable {
-    /// Goes to another state if that one may follow, in one atomic step.
+    /// Changes the state in one atomic step, if the new state may follow the current one.
     ///
-    /// Of several threads that attempt a step which only one may take, one succeeds.
+    /// If several threads attempt a transition that is possible only once, one of them succeeds.
     ///
-    /// - Parameter next: The state to go to.
-    /// - Returns: Whether it is the state now. If not, nothing has changed.
+    /// - Parameter next: The new state.
+    /// - Returns: `true` if the state is `next` now; `false` if nothing has changed.
     @inlinable
     public func attemptToTransition(to next: Value) -> Bool {
         attemptToTransition(\.self, to: next)
@@ -38,15 +38,15 @@ extension Protected where Value: Transitionable {
 }
 
 extension Protected {
-    /// Takes a state inside the value to another one if that may follow, in one atomic step.
+    /// Changes a state inside the value in one atomic step, if the new state may follow the current one.
     ///
-    /// Of several threads that attempt a step which only one may take, one succeeds.
+    /// If several threads attempt a transition that is possible only once, one of them succeeds.
     ///
     /// - Parameters:
-    ///   - state: Where in the value the state is. Not behind another handle or an `@Protected` member in it, whose
-    ///     lock would be taken twice: for the test, and for the step.
-    ///   - next: The state to go to.
-    /// - Returns: Whether it is the state now. If not, nothing has changed.
+    ///   - state: The path to the state. It must not lead through another handle or through an `@Protected` member. The
+    ///     lock of that member would be taken once for the test and once more for the change.
+    ///   - next: The new state.
+    /// - Returns: `true` if the state is `next` now; `false` if nothing has changed.
     @inlinable
     public func attemptToTransition<State: Transitionable>(
         _ state: WritableKeyPath<Value, State>,
@@ -54,13 +54,13 @@ extension Protected {
     ) -> Bool {
         var other = next
         lock()
-        guard unsafe place.pointee[keyPath: state].canTransition(to: next) else {
+        guard unsafe place.pointee[keyPath: state].canTransition(to: next) else {  // fault: every transition is allowed
             unlock()
             return false
         }
         unsafe swap(&place.pointee[keyPath: state], &other)
         commit()
-        // The old state goes away here, where its `deinit` may use the new one.
+        // The old state is released here, where its `deinit` may use the new one.
         withExtendedLifetime(other) {}
         return true
     }

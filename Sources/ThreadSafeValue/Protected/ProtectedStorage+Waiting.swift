@@ -46,11 +46,15 @@ extension ProtectedStorage {
     func commitCollecting() -> PendingNotifications {
         let bits = awaited.load()
         var pending = PendingNotifications()
-        if bits & AwaitedChange.toMeetCondition != 0 { unsafe pending.wakes = table.removeMet(by: value.pointee) }
+        if bits & AwaitedChange.toMeetCondition != 0 { unsafe pending.wakes = table.wakeMet(by: value.pointee) }
         if bits & AwaitedChange.any != 0 { unsafe pending.delivery = table.broadcaster.record(value.pointee) }
         unlock()
         return pending
     }
+
+    /// Wakes the thread that has waited longest for the lock with a time-out.
+    @usableFromInline
+    func wakeTimed() { table.timedLine.wakeFront() }
 
     /// The side table. Made when it is needed for the first time.
     @inlinable
@@ -79,9 +83,15 @@ extension ProtectedStorage {
     func wait(until isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         guard lock(until: deadline) else { return false }
         let isMetAlready = unsafe isMet(value.pointee)
-        if !isMetAlready, deadline != .passed { return unlockAndSleep(until: isMet, by: deadline) }
+        if isMetAlready || deadline == .passed {
+            unlock()
+            return isMetAlready
+        }
+        let parker = Parker()
+        let condition = Condition(isMet) { parker.wake() }
+        table.add(condition)
         unlock()
-        return isMetAlready
+        return withExtendedLifetime(condition) { parker.park(until: deadline.time) || !leave(condition) }
     }
 
     /// Takes the lock when the value meets a condition.
@@ -89,27 +99,24 @@ extension ProtectedStorage {
     /// - Returns: Whether it has the lock, in time.
     @usableFromInline
     func lock(when isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
-        while lock(until: deadline) {
-            if unsafe isMet(value.pointee) { return true }
-            if deadline == .passed {
-                unlock()
+        guard lock(until: deadline) else { return false }
+        if unsafe isMet(value.pointee) { return true }
+        if deadline == .passed {
+            unlock()
+            return false
+        }
+        let parker = Parker()
+        let condition = Condition(isMet, isForChange: true) { parker.wake() }
+        table.add(condition)
+        repeat {
+            unlock()
+            guard parker.park(until: deadline.time), lock(until: deadline) else {
+                leave(condition)
                 return false
             }
-            // When the thread is awake, another one may have changed the value again.
-            if !unlockAndSleep(until: isMet, by: deadline) { return false }
-        }
-        return false
-    }
-
-    /// Gives the lock back, and sleeps until a new value meets a condition.
-    ///
-    /// - Returns: Whether one did in time.
-    private func unlockAndSleep(until isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
-        let parker = Parker()
-        let condition = Condition(isMet) { parker.wake() }
-        table.add(condition)
-        unlock()
-        return withExtendedLifetime(condition) { parker.park(until: deadline.time) || !leave(condition) }
+            // By now another thread may have changed the value again.
+        } while !goesOn(condition)
+        return true
     }
 
     /// Suspends the task until the value meets a condition, be it for a moment, or the task is cancelled.
@@ -123,25 +130,44 @@ extension ProtectedStorage {
         unlock()
         if !isToWait { return }
         for await _ in stream {}
-        _ = leave(condition)
+        leave(condition)
+    }
+
+    /// Tests the condition of a change, under the lock, and takes it out if it is met. If not, it waits on at its place.
+    func goesOn(_ condition: Condition<Value>) -> Bool {
+        condition.isWoken = false
+        let isMet = unsafe condition.isMet(value.pointee)
+        if isMet { table.remove(condition) } else if condition.place == nil { table.add(condition) }
+        return isMet
     }
 
     /// Takes out a condition that nobody waits for any more, and never waits itself: if the value is being accessed, a
     /// queue does it later.
     ///
     /// - Returns: Whether it was not met.
-    private func leave(_ condition: Condition<Value>) -> Bool {
-        if tryLock() {
-            defer { unlock() }
-            return table.remove(condition)
-        }
+    @discardableResult
+    func leave(_ condition: Condition<Value>) -> Bool {
+        if tryLock() { return unlockLeaving(condition) }
         // Its lock guards all that it holds.
         nonisolated(unsafe) let storage = self
         table.leaving.async {
             unsafe storage.lock()
-            _ = unsafe storage.table.remove(condition)
-            unsafe storage.unlock()
+            unsafe storage.unlockLeaving(condition)
         }
         return true
+    }
+
+    /// Takes out a condition, gives the lock back, and asks the others if its owner was woken for a change that it
+    /// does not make.
+    ///
+    /// - Returns: Whether it was not met.
+    @discardableResult
+    func unlockLeaving(_ condition: Condition<Value>) -> Bool {
+        table.remove(condition)
+        let wakes = unsafe condition.isForChange && condition.isWoken ? table.wakeMet(by: value.pointee) : []
+        let isUnmet = !condition.isWoken
+        unlock()
+        for wake in wakes { wake() }
+        return isUnmet
     }
 }

@@ -50,28 +50,31 @@ extension ProtectedStorage {
     // Addresses: several threads must not access one member at once. Keep the object while you use them.
 
     /// Where the value is: to be used only while the lock is held.
-    @inlinable
+    @inlinable @inline(__always)
     var value: UnsafeMutablePointer<Value> { unsafe headerPlace }
 
-    @inlinable
+    @inlinable @inline(__always)
     var lockPlace: UnsafeMutablePointer<PlatformLock.Storage> {
         unsafe elementsPlace.pointer(to: \.lock).unsafelyUnwrapped
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     var awaited: AtomicWord { unsafe AtomicWord(elementsPlace.pointer(to: \.awaited).unsafelyUnwrapped) }
 
-    @inlinable
+    @inlinable @inline(__always)
     var tableWord: AtomicWord { unsafe AtomicWord(elementsPlace.pointer(to: \.table).unsafelyUnwrapped) }
 }
 
 // Each of these keeps the object until it is done with the lock. So a caller that locks, touches the value and unlocks
-// cannot lose the object in between.
+// cannot lose the object in between. All are inlined, and none takes a closure: in generic code, which is not
+// specialized, each would be a call, and an access took twice as long.
 extension ProtectedStorage {
-    @inlinable
+    @inlinable @inline(__always)
     func lock() {
         unsafe schedulingPoint("access to", self, lockPlace)
-        if withExtendedLifetime(self, { unsafe !PlatformLock.Storage.tryLock(lockPlace) }) { lockSlowly() }
+        let hasLocked = unsafe PlatformLock.Storage.tryLock(lockPlace)
+        _fixLifetime(self)
+        if !hasLocked { lockSlowly() }
     }
 
     // Here, because this is where the type is known without being passed on.
@@ -89,31 +92,38 @@ extension ProtectedStorage {
         }
         unsafe schedulingPoint("access with a time-out to", self, lockPlace)
         return withExtendedLifetime(self) {
-            unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline)
+            if unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline) { return true }
+            if PlatformLock.Storage.hasLine || deadline == .passed { return false }
+            return table.timedLine.wait(until: deadline.time) { tryLock() }
         }
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     func tryLock() -> Bool {
         unsafe schedulingPoint("try of", self, lockPlace, waits: false)
-        return withExtendedLifetime(self) { unsafe PlatformLock.Storage.tryLock(lockPlace) }
+        defer { _fixLifetime(self) }
+        return unsafe PlatformLock.Storage.tryLock(lockPlace)
     }
 
     /// Gives the lock back after an access that cannot have changed the value.
-    @inlinable
+    @inlinable @inline(__always)
     func unlock() {
-        withExtendedLifetime(self) { unsafe PlatformLock.Storage.unlock(lockPlace) }
+        defer { _fixLifetime(self) }
+        unsafe PlatformLock.Storage.unlock(lockPlace)
+        // After that: a thread that comes in between finds the lock free, or is seen.
+        if !PlatformLock.Storage.hasLine, awaited.load() & AwaitedChange.lock != 0 { wakeTimed() }
     }
 
     /// Gives the lock back after an access that may have changed the value.
-    @inlinable
+    @inlinable @inline(__always)
     func commit() {
         if hasWaiters { commitNotifying() } else { unlock() }
     }
 
     /// Whether a thread or task waits for a change; only with the lock.
-    @inlinable
+    @inlinable @inline(__always)
     var hasWaiters: Bool {
-        withExtendedLifetime(self) { awaited.load() != 0 }
+        defer { _fixLifetime(self) }
+        return awaited.load() != 0
     }
 }

@@ -11,6 +11,9 @@ final class WaiterTable<Value> {
     @usableFromInline
     let broadcaster: ChangeBroadcaster<Value>
 
+    /// The threads that wait for the value's lock with a time-out, if that has no line of its own.
+    let timedLine: TimedLine
+
     /// The word beside the value's lock. Touched only while the value lives: by its accesses, and by the listeners
     /// until `finish()`.
     private let awaited: AtomicWord
@@ -24,6 +27,7 @@ final class WaiterTable<Value> {
     init(awaited: AtomicWord) {
         self.awaited = awaited
         broadcaster = ChangeBroadcaster { awaited.set(AwaitedChange.any, to: $0) }
+        timedLine = TimedLine { awaited.set(AwaitedChange.lock, to: $0) }
     }
 }
 
@@ -36,6 +40,9 @@ enum AwaitedChange {
     /// A listener to every change.
     @inlinable
     static var any: UInt64 { 2 }
+    /// A thread that waits for the lock with a time-out, where that has no line of its own.
+    @inlinable
+    static var lock: UInt64 { 4 }
 }
 
 /// What a thread or a task waits for to become true of a protected value.
@@ -46,12 +53,21 @@ final class Condition<Value>: Placed, @unchecked Sendable {
     let isMet: @Sendable (Value) -> Bool
     let wake: @Sendable () -> Void
 
+    /// Whether its owner is going to change the value. Then it keeps its place in the table until the owner leaves.
+    let isForChange: Bool
+
     /// Guarded by the value's lock.
     var place: Int?
 
-    init(_ isMet: @escaping @Sendable (Value) -> Bool, wake: @escaping @Sendable () -> Void) {
-        self.isMet = isMet
-        self.wake = wake
+    /// Whether its owner was woken, and has not tested it since. Guarded by the value's lock.
+    var isWoken = false
+
+    init(
+        _ isMet: @escaping @Sendable (Value) -> Bool,
+        isForChange: Bool = false,
+        wake: @escaping @Sendable () -> Void
+    ) {
+        (self.isMet, self.isForChange, self.wake) = (isMet, isForChange, wake)
     }
 }
 
@@ -62,24 +78,32 @@ extension WaiterTable {
         awaited.set(AwaitedChange.toMeetCondition, to: true)
     }
 
-    /// Takes a condition out.
-    ///
-    /// - Returns: Whether it was there. If not, it is met.
-    func remove(_ condition: Condition<Value>) -> Bool {
-        guard condition.place != nil else { return false }
+    /// Takes a condition out, if it is there.
+    func remove(_ condition: Condition<Value>) {
         conditions.remove(condition)
         awaited.set(AwaitedChange.toMeetCondition, to: !conditions.isEmpty)
-        return true
     }
 
-    /// Takes out the conditions that a value meets.
+    /// Chooses whom to wake for a value: all that only wait for it, but one of those that will change it, which is the
+    /// first.
     ///
-    /// - Returns: What wakes those who wait for them.
+    /// Invariant (asked on): while a change waits whose condition is met, one that was woken is on its way. When that
+    /// one commits, or gives up, it calls this.
+    ///
+    /// - Returns: What wakes them.
     @usableFromInline
-    func removeMet(by value: Value) -> [@Sendable () -> Void] {
+    func wakeMet(by value: Value) -> [@Sendable () -> Void] {
         var met: [Condition<Value>] = []
-        for case let condition? in conditions.elements where condition.isMet(value) { met.append(condition) }
-        return met.filter(remove).map(\.wake)
+        var isChangeWoken = false
+        for case let condition? in conditions.elements {
+            if condition.isForChange, isChangeWoken || condition.isWoken { continue }
+            if !condition.isMet(value) { continue }
+            condition.isWoken = true
+            isChangeWoken = isChangeWoken || condition.isForChange
+            met.append(condition)
+        }
+        for condition in met where !condition.isForChange { remove(condition) }
+        return met.map(\.wake)
     }
 }
 

@@ -11,20 +11,20 @@
 /// }
 /// ```
 ///
-/// The locks are taken in one order everywhere, so threads that name the same values in any order cannot hang. It is no
-/// order that a program knows: don't nest accesses to the same values elsewhere, in whatever order. That is the mistake
-/// of nesting them in opposite orders: it crashes with a message, but hangs on Apple systems.
+/// The locks are taken in one order everywhere, so threads may name the same values in any order. A program does not know
+/// this order, so don't nest accesses to the same values elsewhere. Nested accesses may take the locks in the opposite
+/// order: this mistake crashes with a message; on Apple systems, it hangs.
 ///
-/// - Warning: Crashes, before it takes any lock, if one value is named twice: there cannot be two `inout` accesses to
-///   one value. ``Protected/isSame(as:)`` tells. Crashes too if the calling thread is accessing one of the values
-///   already.
+/// - Warning: The program crashes before it takes any lock if you name one value twice, because two `inout` accesses to
+///   one value cannot exist. ``Protected/isSame(as:)`` says whether two handles share a value. The program also crashes
+///   if the calling thread is already accessing one of the values.
 /// - Parameters:
 ///   - first: A protected value.
-///   - second: Another one.
-///   - body: What to do with the values, which it may change in place.
-/// - Returns: What the closure returns.
-/// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable @discardableResult
+///   - second: Another protected value.
+///   - body: The access to the values, which it may change in place.
+/// - Returns: The result of the closure.
+/// - Throws: The error of the closure. The changes that it made before stay.
+@inlinable
 public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -40,23 +40,23 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
             first.unlock()
             second.unlock()
         }
-        // None goes away before all locks are free.
+        // No value is released before all locks are free.
         withExtendedLifetime((first, second)) {}
     }
 }
 
 /// Calls a closure with several values, on the calling thread, while nobody else can access any of them.
 ///
-/// As ``withLocked(_:_:body:)``, with three values.
+/// This is ``withLocked(_:_:body:)`` for three values.
 ///
 /// - Parameters:
 ///   - first: A protected value.
-///   - second: Another one.
-///   - third: Another one.
-///   - body: What to do with the values, which it may change in place.
-/// - Returns: What the closure returns.
-/// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable @discardableResult
+///   - second: Another protected value.
+///   - third: Another protected value.
+///   - body: The access to the values, which it may change in place.
+/// - Returns: The result of the closure.
+/// - Throws: The error of the closure. The changes that it made before stay.
+@inlinable
 public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
@@ -79,7 +79,7 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     }
 }
 
-/// Calls a closure with the values of a list, as one array, while nobody else can access any of them.
+/// Calls a closure with the values of several handles, as one array, while nobody else can access any of them.
 ///
 /// ```swift
 /// withLocked(accounts) { accounts in
@@ -88,37 +88,37 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
 /// }
 /// ```
 ///
-/// As ``withLocked(_:_:body:)``, for as many values of one type as there are at run time.
+/// This is ``withLocked(_:_:body:)`` for any number of values of one type.
 ///
-/// - Warning: Crashes, before it takes any lock, if one value is named twice; and if the closure has changed the
-///   number of the elements, because then it can't be told which belongs to which value.
+/// - Warning: The program crashes before it takes any lock if you name one value twice. It also crashes if the closure
+///   changes the number of elements, because then no rule says which element belongs to which value.
 /// - Parameters:
-///   - values: Protected values, each named once.
-///   - body: What to do with the values, which it may change in place.
-/// - Returns: What the closure returns.
-/// - Throws: What the closure throws. What it has changed before stays changed.
-@inlinable @discardableResult
+///   - values: Protected values, each of which is named once.
+///   - body: The access to the values, which it may change in place.
+/// - Returns: The result of the closure.
+/// - Throws: The error of the closure. The changes that it made before stay.
+@inlinable
 public func withLocked<Value, Result: ~Copyable, Failure: Error>(
     _ values: [Protected<Value>],
     body: (inout [Value]) throws(Failure) -> Result
 ) throws(Failure) -> Result {
-    // A closure, as a generic key path is made anew for each call.
+    // A closure, because a generic key path is made anew for each call.
     let ordered = values.map { $0.storage }.sorted { ObjectIdentifier($0) < ObjectIdentifier($1) }
     for (lower, upper) in zip(ordered, ordered.dropFirst()) where lower === upper { failNamedTwice() }
     for storage in ordered { storage.lock() }
     return try scope { () throws(Failure) in
-        // Moved out and in again, the values are not copied, so that a collection is changed in place.
+        // The values are moved out and in again. They are not copied, so a collection is changed in place.
         var moved = [Value]()
         moved.reserveCapacity(values.count)
         for value in values { unsafe moved.append(value.storage.value.move()) }
         defer {
             if moved.count != values.count { failCountChanged() }
-            // Not in pairs: a large value would go over the stack.
+            // The loop makes no pairs, which would copy a large value over the stack.
             for index in values.indices { unsafe values[index].storage.value.initialize(to: moved[index]) }
         }
         return try body(&moved)
     } end: {
-        if ordered.contains(where: { $0.hasWaiters }) {
+        if ordered.contains(where: { $0.hasWaiters }) {  // fault: a change of a list is not told
             notify(ordered.map { $0.commitToNotify() })
         } else {
             for storage in ordered { storage.unlock() }
@@ -146,7 +146,7 @@ func lock<First, Second, Third>(
 ) {
     var ids = (ObjectIdentifier(first), ObjectIdentifier(second), ObjectIdentifier(third))
     if ids.1 < ids.0 { swap(&ids.0, &ids.1) }
-    if ids.2 < ids.1 { swap(&ids.1, &ids.2) }
+    if ids.2 < ids.1 { swap(&ids.1, &ids.2) }  // fault: the middle two are unordered
     if ids.1 < ids.0 { swap(&ids.0, &ids.1) }
     if ids.0 == ids.1 || ids.1 == ids.2 { failNamedTwice() }
     func lock(_ id: ObjectIdentifier) {
@@ -158,7 +158,7 @@ func lock<First, Second, Third>(
     lock(ids.2)
 }
 
-/// Notifies those who wait for a change of one of several values, when all locks are free.
+/// Notifies the threads and tasks that wait for a change of one of several values, when all locks are free.
 @usableFromInline
 func notify(_ waiters: [() -> Void]) {
     for notify in waiters { notify() }
@@ -167,20 +167,20 @@ func notify(_ waiters: [() -> Void]) {
 @usableFromInline @inline(never)
 func failNamedTwice() -> Never {
     fatalError(
-        "withLocked names one value twice. There cannot be two inout accesses to one value: ask `isSame(as:)` first."
+        "withLocked names one value twice. Two inout accesses to one value cannot exist: ask `isSame(as:)` first."
     )
 }
 
 @usableFromInline @inline(never)
 func failCountChanged() -> Never {
-    fatalError("The closure of withLocked has changed the number of the values. Each needs a value to be given back.")
+    fatalError("The closure of withLocked has changed the number of the values. Keep one element for each value.")
 }
 
 extension Protected {
-    /// Tells whether two handles share one value.
+    /// Returns whether two handles share one value.
     ///
     /// - Parameter other: The other handle.
-    /// - Returns: Whether it is the same value, and not only an equal one.
+    /// - Returns: `true` if both handles refer to the same value; an equal value is not enough.
     @inlinable
     public func isSame(as other: Protected) -> Bool {
         storage === other.storage

@@ -2,13 +2,13 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// The same commands with the labels of the original framework, and closures that may be `nil`. Disfavored, so that a
-// trailing closure takes the form without a label.
+// These are the same commands with the labels of the original framework, and with closures that may be `nil`. They are
+// disfavored, so that a trailing closure takes the form without a label.
 
 extension AsyncCommands {
-    /// Reads the value in a closure, or does nothing if it is `nil`.
+    /// Reads the value in a closure, or does nothing if the closure is `nil`.
     ///
-    /// - Parameter commandClosure: Called as in `get { result in }`.
+    /// - Parameter commandClosure: The closure, which is called as in `get { result in }`.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_disfavoredOverload @discardableResult
     public func get(
@@ -18,11 +18,12 @@ extension AsyncCommands {
         return get(commandClosure)
     }
 
-    /// Reads the value in a closure that must call `done`, or fails if it is `nil`.
+    /// Reads the value in a closure that must call `done`, or fails if the closure is `nil`.
     ///
     /// - Parameters:
-    ///   - commandClosure: Called as in `get { result, done in }`.
-    ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
+    ///   - commandClosure: The closure, which is called as in `get { result, done in }`.
+    ///   - completion: Called as in that form. If the closure is `nil`, it gets
+    ///     ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_disfavoredOverload @discardableResult
     public func get(
@@ -38,8 +39,9 @@ extension AsyncCommands {
     /// Changes the value in place, or fails if the closure is `nil`.
     ///
     /// - Parameters:
-    ///   - accessClosure: Called as in `set { current in }`.
-    ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
+    ///   - accessClosure: The closure, which is called as in `set { current in }`.
+    ///   - completion: Called as in that form. If the closure is `nil`, it gets
+    ///     ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_disfavoredOverload @discardableResult
     public func set(
@@ -50,11 +52,12 @@ extension AsyncCommands {
         return set(accessClosure, completion: completion)
     }
 
-    /// Changes the value in place in a closure that must call `done`, or fails if it is `nil`.
+    /// Changes the value in place in a closure that must call `done`, or fails if the closure is `nil`.
     ///
     /// - Parameters:
-    ///   - accessClosure: Called as in `set { current, done in }`.
-    ///   - completion: Called as there; for `nil` with ``QueueSafeValueError/commandClosureDeallocated``.
+    ///   - accessClosure: The closure, which is called as in `set { current, done in }`.
+    ///   - completion: Called as in that form. If the closure is `nil`, it gets
+    ///     ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_disfavoredOverload @discardableResult
     public func set(

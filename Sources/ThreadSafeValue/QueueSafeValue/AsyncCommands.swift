@@ -4,7 +4,7 @@
 
 public import Dispatch
 
-/// The schedule of commands that run on a target queue; the choice of their priority is next.
+/// A schedule for commands that run on a target queue. Choose a priority next.
 public struct AsyncSchedule<Value: Sendable>: Sendable {
     @usableFromInline
     let queue: CommandQueue<Value>
@@ -19,23 +19,23 @@ public struct AsyncSchedule<Value: Sendable>: Sendable {
 }
 
 extension AsyncSchedule: CommandSchedule {
-    /// Commands of a given priority on the target queue.
+    /// The commands with a given priority on the target queue.
     ///
-    /// - Parameter priority: How early they get their turn.
-    /// - Returns: The commands, to call one of them.
+    /// - Parameter priority: How early a command gets its turn.
+    /// - Returns: The commands, of which you call one.
     @inlinable @_transparent
     public consuming func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
         AsyncCommands(schedule: self, priority: priority)
     }
 }
 
-/// Commands that wait in line without a thread, run on a target queue and report there.
+/// The commands that wait in line without a thread, run on a target queue, and report there.
 ///
-/// Submitting a command returns at once and blocks nobody. Its closure and its completion run on the target queue,
-/// always. A completion runs after the command: others may have the turn by then, so it may wait for the value itself.
+/// A call submits a command, returns at once and blocks nobody. The closure and the completion of the command always run
+/// on the target queue. The completion runs after the command has given its turn back, so it may wait for the value.
 ///
-/// A command that was accepted runs, also if nobody holds the value any more, unless that is suspended. If the target
-/// queue does not start in time, its commands let others go first until it does: see <doc:TakingTurns>.
+/// An accepted command runs even if no handle of the value is left, unless the value is suspended. If the target queue
+/// does not start a command soon, other commands go first until it does: see <doc:TakingTurns>.
 public struct AsyncCommands<Value: Sendable>: Sendable {
     @usableFromInline
     let schedule: AsyncSchedule<Value>
@@ -50,9 +50,9 @@ public struct AsyncCommands<Value: Sendable>: Sendable {
 }
 
 extension AsyncCommands {
-    /// Reads the value in a closure, which has it to itself.
+    /// Reads the value in a closure, which has the value to itself.
     ///
-    /// - Parameter commandClosure: Called once on the target queue with the value, or with why there is none.
+    /// - Parameter commandClosure: Called once on the target queue, with the value, or with the reason why there is none.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult
     public func get(
@@ -68,14 +68,16 @@ extension AsyncCommands {
         }
     }
 
-    /// Reads the value in a closure and keeps it to the command until `done` is called.
+    /// Reads the value in a closure, and keeps the turn until `done` is called.
     ///
-    /// `done` may be called on any thread. Until then no thread waits, and the target queue is free for other work. If
-    /// the last copy of `done` goes away uncalled, the command ends with ``QueueSafeValueError/completionDropped``.
+    /// Any thread may call `done`. Until then no thread waits, and the target queue is free for other work. If the last
+    /// copy of `done` is released without a call, the command ends with ``QueueSafeValueError/completionDropped``.
     ///
     /// - Parameters:
-    ///   - commandClosure: Called once on the target queue with the value, or with why there is none, and `done`.
-    ///   - completion: Called once on the target queue after the command, with the value or why the command failed.
+    ///   - commandClosure: Called once on the target queue, with `done`, and with the value or the reason why there is
+    ///     none.
+    ///   - completion: Called once on the target queue after the command, with the value or the reason why the command
+    ///     failed.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult
     public func get(
@@ -99,37 +101,38 @@ extension AsyncCommands {
     ///
     /// - Parameters:
     ///   - newValue: The value to set.
-    ///   - completion: Called once on the target queue after the command, with the new value or why it was not
-    ///     set.
+    ///   - completion: Called once on the target queue after the command, with the new value or the reason why it was
+    ///     not set.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult
     public func set(
         newValue: Value,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        // After the exchange this is the old value, which goes away with the command, without the turn. Made before
-        // that, `tell` has the new one.
+        // After the exchange, this is the old value, which is released with the command, without the turn. `tell` is made
+        // before the exchange, so it has the new value.
         var newThenOld = newValue
         return submit { turn in
             switch turn {
             case .success(let storage):
-                let tell = completion.map { [newThenOld] tell in Effect { tell(.success(newThenOld)) } }
-                unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)
+                let tell = completion.map { [newThenOld] tell in Notification { tell(.success(newThenOld)) } }
+                unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)  // fault: async: old ends with turn
                 return CommandEnding(isChange: true, tell: tell)
             case .failure(let error): return .refused(error, completion)
             }
         }
     }
 
-    /// Changes the value in place, in a closure that has it to itself.
+    /// Changes the value in place, in a closure that has the value to itself.
     ///
-    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from
-    /// `update`.
+    /// An object that the closure removes from the value is released during the turn. If its `deinit` uses the value,
+    /// return the object from `update`.
     ///
     /// - Parameters:
-    ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, what it changed
-    ///     stays. The completion and ``CommandHandle/value`` get the error.
-    ///   - completion: Called once on the target queue after the command, with the updated value or why it failed.
+    ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, its changes stay, and the
+    ///     completion and ``CommandHandle/value`` get the error.
+    ///   - completion: Called once on the target queue after the command, with the updated value or the reason why the
+    ///     command failed. The handle does not get the updated value.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult
     public func set(
@@ -150,20 +153,19 @@ extension AsyncCommands {
                     try accessClosure(&value)
                     return value
                 }
-                return CommandEnding(isChange: true, failure: result.failure, tell: Effect { completion(result) })
+                return CommandEnding(isChange: true, failure: result.failure, tell: Notification { completion(result) })
             case .failure(let error): return .refused(error, completion)
             }
         }
     }
 
-    /// Changes the value in place and computes an answer, in a closure that has it to itself.
+    /// Changes the value in place and computes an answer, in a closure that has the value to itself.
     ///
     /// - Parameters:
-    ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, what it changed
-    ///     stays.
-    ///   - completion: Called once on the target queue after the command, with what the closure returned or why it
+    ///   - accessClosure: Called at most once on the target queue, with the value. If it throws, its changes stay.
+    ///   - completion: Called once on the target queue after the command, with the answer or the reason why the command
     ///     failed.
-    /// - Returns: A handle, to cancel the command or to await its end.
+    /// - Returns: A handle, to cancel the command or to await its answer.
     @inlinable @_transparent @discardableResult
     public func update<Answer: Sendable>(
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Answer,
@@ -176,23 +178,24 @@ extension AsyncCommands {
                 return CommandEnding(
                     isChange: true,
                     answer: CommandAnswer(result),
-                    tell: completion.map { completion in Effect { completion(result) } }
+                    tell: completion.map { completion in Notification { completion(result) } }
                 )
             case .failure(let error): return .refused(error, completion)
             }
         }
     }
 
-    /// Changes the value in place and keeps it to the command until `done` is called.
+    /// Changes the value in place, and keeps the turn until `done` is called.
     ///
-    /// `done` may be called on any thread, also before the closure returns: the command ends when both have happened.
-    /// Until then no thread waits, and the target queue is free for other work. If the last copy of `done` goes away
-    /// uncalled, the command ends with ``QueueSafeValueError/completionDropped``.
+    /// Any thread may call `done`, even before the closure returns: the command ends when both have happened. Until then
+    /// no thread waits, and the target queue is free for other work. If the last copy of `done` is released without a
+    /// call, the command ends with ``QueueSafeValueError/completionDropped``.
     ///
     /// - Parameters:
-    ///   - accessClosure: Called at most once on the target queue, with the value and `done`. If it throws, the
-    ///     command ends, and what it changed stays.
-    ///   - completion: Called once on the target queue after the command, with the updated value or why it failed.
+    ///   - accessClosure: Called at most once on the target queue, with the value and `done`. If it throws, the command
+    ///     ends, and its changes stay.
+    ///   - completion: Called once on the target queue after the command, with the updated value or the reason why the
+    ///     command failed.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult
     public func set(
@@ -204,12 +207,12 @@ extension AsyncCommands {
 }
 
 extension AsyncCommands {
-    // Transparent, as its callers are: otherwise the compiler counts references, and threads that submit compete for the
-    // counts. The copies are there for the same reason: with them, the closure captures no `self`.
+    // This function and its callers are transparent. Otherwise the compiler counts references, and threads that submit
+    // compete for the counts. For the same reason it copies the members, so that the closure does not capture `self`.
 
     /// Submits a command, as one closure and one object.
     ///
-    /// Unless `Answer` is `Void`, `run` puts one into the ending.
+    /// Unless `Answer` is `Void`, `run` puts an answer into the ending.
     @inlinable @_transparent
     func submit<Answer>(
         _ run: __owned @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
@@ -230,14 +233,14 @@ extension AsyncCommands {
         submit { turn in
             switch turn {
             case .success(let storage):
-                // Without a completion no copy: it would make the next change copy the value too.
+                // Without a completion there is no copy, which would make the next change copy the value.
                 var end: ManualCompletion?
                 let result = CommandQueue<Value>(of: storage).hold(&end) { value, done in
                     try body(&value, done)
                     return completion == nil ? nil : value
                 }
                 guard let end else { return .completed(result, isChange: isChange, completion) }
-                // It goes away where it is called, and not on the thread that completes the command.
+                // The completion is released where it is called, and not on the thread that completes the command.
                 var told = completion
                 return CommandEnding(isChange: false) { complete in
                     end.closureReturned { failure in
@@ -266,16 +269,16 @@ extension CommandEnding {
         isChange: Bool,
         _ tell: ((Result<Value, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        let effect = tell.map { tell in Effect { tell(result.map { $0! }) } }
+        let effect = tell.map { tell in Notification { tell(result.map { $0! }) } }
         return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
     }
 
-    /// What is left of a command that does not run: to tell its caller.
+    /// The ending of a command that does not run, which only tells the caller.
     @inlinable
     static func refused<Told>(
         _ error: QueueSafeValueError,
         _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        CommandEnding(isChange: false, tell: tell.map { tell in Effect { tell(.failure(error)) } })
+        CommandEnding(isChange: false, tell: tell.map { tell in Notification { tell(.failure(error)) } })
     }
 }

@@ -5,26 +5,26 @@
 public import Dispatch
 
 extension QueueSafeValue where Value: Sendable {
-    /// Commands that a task awaits.
+    /// The commands that a task awaits.
     public var async: AwaitSchedule<Value> {
         @inlinable @_transparent consuming get { AwaitSchedule(queue: queue, timeout: .max) }
     }
 
-    /// Commands that a task awaits for a limited time.
+    /// The commands that a task awaits for a limited time.
     ///
     /// A command that does not get its turn in time answers ``QueueSafeValueError/timedOut``, and its closure never
-    /// runs. The time counts from the call of the command to its turn, not to its completion.
+    /// runs. The time runs from the call of the command to its turn, not to its completion.
     ///
-    /// - Parameter timeout: For how long a command may wait. `.never` is for ever; with zero or less it takes the turn
-    ///   only if it is free now.
-    /// - Returns: A schedule, on which to choose a priority.
+    /// - Parameter timeout: For how long a command may wait. `.never` is for ever. With zero or less, a command takes the
+    ///   turn only if the turn is free now.
+    /// - Returns: A schedule, on which you choose a priority.
     @inlinable @_transparent
     public consuming func async(timeout: DispatchTimeInterval) -> AwaitSchedule<Value> {
         AwaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
     }
 }
 
-/// The schedule of commands that a task awaits; the choice of their priority is next.
+/// A schedule for commands that a task awaits. Choose a priority next.
 public struct AwaitSchedule<Value: Sendable>: Sendable {
     @usableFromInline
     let queue: CommandQueue<Value>
@@ -40,25 +40,26 @@ public struct AwaitSchedule<Value: Sendable>: Sendable {
 }
 
 extension AwaitSchedule: CommandSchedule {
-    // Here for speed: of a temporary, the compiler counts a reference where they come from the protocol.
+    // These two are declared here for speed: if they come from the protocol, the compiler counts a reference for a
+    // temporary.
 
-    /// Commands that go before all others.
+    /// The commands that go before all others.
     public var highestPriority: AwaitCommands<Value> { @inlinable @_transparent consuming get { priority(.highest) } }
 
-    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
+    /// The commands that go behind all others. They are no barrier: see <doc:TakingTurns>.
     public var lowestPriority: AwaitCommands<Value> { @inlinable @_transparent consuming get { priority(.lowest) } }
 
-    /// Commands of a given priority that a task awaits.
+    /// The commands with a given priority that a task awaits.
     ///
-    /// - Parameter priority: How early they get their turn.
-    /// - Returns: The commands, to call one of them.
+    /// - Parameter priority: How early a command gets its turn.
+    /// - Returns: The commands, of which you call one.
     @inlinable @_transparent
     public consuming func priority(_ priority: CommandPriority) -> AwaitCommands<Value> {
         AwaitCommands(queue: queue, priority: priority, timeout: timeout)
     }
 }
 
-/// Commands that a task awaits, without blocking a thread, and that answer with a `Result`.
+/// The commands that a task awaits without blocking a thread, and that answer with a `Result`.
 ///
 /// ```swift
 /// let counter = QueueSafeValue(value: 0)
@@ -66,9 +67,9 @@ extension AwaitSchedule: CommandSchedule {
 /// print(result)
 /// ```
 ///
-/// If the turn is free, the closure runs at once, in the task; a task of an actor does not leave the actor for it.
-/// Otherwise the task waits in line, without a thread, and the closure runs in the task when its turn comes. The
-/// command of a cancelled task answers ``QueueSafeValueError/cancelled`` if it has not started; once it has, it
+/// If the turn is free, the closure runs at once in the task. A task of an actor does not leave the actor for that.
+/// Otherwise the task waits in line without a thread, and the closure runs in the task when its turn comes. If the task is
+/// cancelled before the command has begun, the command answers ``QueueSafeValueError/cancelled``. A command that has begun
 /// completes.
 public struct AwaitCommands<Value: Sendable>: Sendable {
     @usableFromInline
@@ -89,7 +90,7 @@ public struct AwaitCommands<Value: Sendable>: Sendable {
 extension AwaitCommands {
     /// Reads the value.
     ///
-    /// - Returns: The value, or why there is none.
+    /// - Returns: The value, or the reason why there is none.
     @inlinable @inline(__always)
     nonisolated(nonsending) public func get() async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { $0 }
@@ -98,26 +99,25 @@ extension AwaitCommands {
     /// Replaces the value.
     ///
     /// - Parameter newValue: The value to set.
-    /// - Returns: The new value, or why it was not set.
+    /// - Returns: The new value, or the reason why it was not set.
     @inlinable @discardableResult
     nonisolated(nonsending) public func set(newValue: Value) async -> Result<Value, QueueSafeValueError> {
-        // The old value comes out, so that it goes away when the turn has been given back.
+        // The closure returns the old value, so that it is released after the turn.
         let result = await queue.performAwaited(priority, timeout, isChange: true) { value in
             var old = newValue
-            swap(&value, &old)
+            swap(&value, &old)  // fault: await: old ends with turn
             return (updated: value, old: old)
         }
         return result.map(\.updated)
     }
 
-    /// Changes the value in place, in a closure that has it to itself.
+    /// Changes the value in place, in a closure that has the value to itself.
     ///
-    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from
-    /// `update`.
+    /// An object that the closure removes from the value is released during the turn. If its `deinit` uses the value,
+    /// return the object from `update`.
     ///
-    /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
-    ///   stays.
-    /// - Returns: The updated value, or why the command failed.
+    /// - Parameter accessClosure: Called at most once, in the task. If it throws, its changes stay.
+    /// - Returns: The updated value, or the reason why the command failed.
     @inlinable @inline(__always) @discardableResult
     nonisolated(nonsending) public func set(
         _ accessClosure: (inout Value) throws -> Void
@@ -128,15 +128,14 @@ extension AwaitCommands {
         }
     }
 
-    /// Changes the value in place, in an async closure that has it to itself until it returns.
+    /// Changes the value in place, in an async closure that has the value to itself until it returns.
     ///
-    /// The turn is kept while the closure is suspended. A command of the same value that the closure waits for or
-    /// awaits answers ``QueueSafeValueError/reentrantCommand``. In a child task that the closure awaits, it waits for
-    /// ever: see <doc:TakingTurns>.
+    /// The command keeps its turn while the closure is suspended. If the closure waits for or awaits a command of the same
+    /// value, that command answers ``QueueSafeValueError/reentrantCommand``. If the closure awaits a child task with such
+    /// a command, both wait for ever: see <doc:TakingTurns>.
     ///
-    /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
-    ///   stays.
-    /// - Returns: The updated value, or why the command failed.
+    /// - Parameter accessClosure: Called at most once, in the task. If it throws, its changes stay.
+    /// - Returns: The updated value, or the reason why the command failed.
     @inlinable @discardableResult
     nonisolated(nonsending) public func set(
         _ accessClosure: @Sendable (inout Value) async throws -> Void
@@ -147,10 +146,10 @@ extension AwaitCommands {
         }
     }
 
-    /// Computes something from the value, in a closure that has it to itself.
+    /// Computes a result from the value, in a closure that has the value to itself.
     ///
     /// - Parameter commandClosure: Called at most once, in the task.
-    /// - Returns: What the closure returned, or why the command failed.
+    /// - Returns: The result of the closure, or the reason why the command failed.
     @inlinable @inline(__always)
     nonisolated(nonsending) public func map<MappedValue: Sendable>(
         _ commandClosure: (Value) throws -> MappedValue
@@ -158,11 +157,10 @@ extension AwaitCommands {
         await queue.performAwaited(priority, timeout, isChange: false) { try commandClosure($0) }
     }
 
-    /// Changes the value in place and computes an answer, in a closure that has it to itself.
+    /// Changes the value in place and computes an answer, in a closure that has the value to itself.
     ///
-    /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
-    ///   stays.
-    /// - Returns: What the closure returned, or why the command failed.
+    /// - Parameter accessClosure: Called at most once, in the task. If it throws, its changes stay.
+    /// - Returns: The result of the closure, or the reason why the command failed.
     @inlinable @inline(__always) @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: (inout Value) throws -> Answer
@@ -173,11 +171,10 @@ extension AwaitCommands {
     /// Changes the value in place and computes an answer, in an async closure that has the value to itself until it
     /// returns.
     ///
-    /// The turn is kept while the closure is suspended, as with `set` and an async closure.
+    /// The command keeps its turn while the closure is suspended, as with `set` and an async closure.
     ///
-    /// - Parameter accessClosure: Called at most once, in the task. If it throws, what it changed
-    ///   stays.
-    /// - Returns: What the closure returned, or why the command failed.
+    /// - Parameter accessClosure: Called at most once, in the task. If it throws, its changes stay.
+    /// - Returns: The result of the closure, or the reason why the command failed.
     @inlinable @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: @Sendable (inout Value) async throws -> Answer
@@ -187,23 +184,22 @@ extension AwaitCommands {
 }
 
 extension AwaitCommands {
-    /// Waits until the value meets a condition, then changes it, in one step: no other command comes between.
+    /// Waits until the value meets a condition, and changes the value in the same turn.
     ///
     /// ```swift
     /// await tickets.async.lowestPriority.set(when: { $0 > 0 }) { $0 -= 1 }
     /// ```
     ///
-    /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, and the task is
-    /// suspended until the next change; then the command stands in line again, behind all of its priority. A
-    /// `pendingCommandLimit` does not refuse it there. The time of `async(timeout:)` is for all of that, and a
-    /// cancelled task goes on at once.
+    /// The command takes its turn and tests the condition. If the value does not meet it, the command gives the turn back,
+    /// and the task is suspended until the next change. Then the command stands in line again, behind all commands of its
+    /// priority; a `pendingCommandLimit` does not refuse it there. The time-out of `async(timeout:)` covers all of these
+    /// waits. If the task is cancelled, it goes on at once.
     ///
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for; called in the task, with the turn,
-    ///     for the value as it is now and after changes.
-    ///   - accessClosure: Called at most once, there too, with a value that meets the condition. If it throws, what it
-    ///     changed stays.
-    /// - Returns: The updated value, or why the command failed.
+    ///   - condition: The condition. The task calls it with the turn, for the current value and after changes.
+    ///   - accessClosure: Called at most once, in the task and in the same turn, with a value that meets the condition. If
+    ///     it throws, its changes stay.
+    /// - Returns: The updated value, or the reason why the command failed.
     @inlinable @discardableResult
     nonisolated(nonsending) public func set(
         when condition: (Value) -> Bool,
@@ -215,15 +211,15 @@ extension AwaitCommands {
         }
     }
 
-    /// Waits until the value meets a condition, then changes it and computes an answer, in one step.
+    /// Waits until the value meets a condition, then changes the value and computes an answer in the same turn.
     ///
-    /// It waits as ``set(when:_:)`` does.
+    /// The command waits as ``set(when:_:)`` does.
     ///
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for; called in the task, with the turn.
-    ///   - accessClosure: Called at most once, there too, with a value that meets the condition. If it throws, what it
-    ///     changed stays.
-    /// - Returns: What the closure returned, or why the command failed.
+    ///   - condition: The condition. The task calls it with the turn.
+    ///   - accessClosure: Called at most once, in the task and in the same turn, with a value that meets the condition. If
+    ///     it throws, its changes stay.
+    /// - Returns: The result of the closure, or the reason why the command failed.
     @inlinable @discardableResult
     nonisolated(nonsending) public func update<Answer: Sendable>(
         when condition: (Value) -> Bool,

@@ -2,31 +2,31 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Where and how commands run; the choice of their priority is next.
+/// A schedule says where and how commands run. Choose a priority next.
 public protocol CommandSchedule {
-    /// The commands of this schedule, once they have a priority.
+    /// The type of the commands that have this schedule and a priority.
     associatedtype Commands
 
-    /// Commands of a given priority.
+    /// The commands with a given priority.
     ///
-    /// - Parameter priority: How early they get their turn.
-    /// - Returns: The commands, to call one of them.
+    /// - Parameter priority: How early a command gets its turn.
+    /// - Returns: The commands, of which you call one.
     consuming func priority(_ priority: CommandPriority) -> Commands
 }
 
 extension CommandSchedule {
-    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
+    /// The commands that go behind all others. They are no barrier: see <doc:TakingTurns>.
     public var lowestPriority: Commands { @inlinable @_transparent consuming get { priority(.lowest) } }
 
-    /// Commands that go before those of lowest priority only.
+    /// The commands that go only before those of the lowest priority.
     public var lowPriority: Commands { @inlinable @_transparent consuming get { priority(.low) } }
 
-    /// Commands in the middle.
+    /// The commands that go before low and behind high ones.
     public var mediumPriority: Commands { @inlinable @_transparent consuming get { priority(.medium) } }
 
-    /// Commands that go behind those of highest priority only.
+    /// The commands that go only behind those of the highest priority.
     public var highPriority: Commands { @inlinable @_transparent consuming get { priority(.high) } }
 
-    /// Commands that go before all others.
+    /// The commands that go before all others.
     public var highestPriority: Commands { @inlinable @_transparent consuming get { priority(.highest) } }
 }

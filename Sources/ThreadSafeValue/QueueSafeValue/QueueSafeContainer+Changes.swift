@@ -3,12 +3,12 @@
 //
 
 extension QueueSafeContainer where Value: Sendable {
-    /// The value after every change from now on, and before that, if you ask for it, the value as it is.
+    /// Returns a sequence of the value after every change from now on. On request it begins with the current value.
     ///
-    /// Any number of loops may listen. While none does, commands cost nothing more.
+    /// Any number of loops may listen. While none listens, a command costs nothing extra.
     ///
-    /// Each command that may change the value gives one element, when it is complete: also one whose closure threw, or
-    /// whose `done` was dropped. `get` and `map` give none.
+    /// Each command that may change the value gives one element when it is complete, even if its closure threw or its
+    /// `done` was dropped. `get` and `map` give no element.
     ///
     /// ```swift
     /// for await report in reports.changes(buffering: .unbounded) {
@@ -17,12 +17,12 @@ extension QueueSafeContainer where Value: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - startsWithCurrentValue: Whether the first element is the value as it is when a loop begins. The loop waits
-    ///     for its turn then, as `async.highestPriority.get()` does: it keeps the value so long, and ends if that would
-    ///     fail. No change comes between this element and the next.
-    ///   - buffering: How many values to keep for a loop that is busy.
-    /// - Returns: A sequence that listens already, or from its first element on if that is the current value. It does
-    ///   not keep the value, and ends with it.
+    ///   - startsWithCurrentValue: Whether the first element is the value at the moment when a loop begins. The loop waits
+    ///     for a turn then, as `async.highestPriority.get()` does. It keeps the value alive meanwhile, and ends if such a
+    ///     command would fail. No change is missed between this element and the next.
+    ///   - buffering: How many values are kept for a loop that is busy.
+    /// - Returns: A sequence that already listens. If it starts with the current value, it listens from its first element
+    ///   on. The sequence does not keep the value alive, and ends when the value goes away.
     public func changes(
         startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest

@@ -2,23 +2,23 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// What reflection shows, for `dump`, `print` and debuggers: a copy of the value, never the value itself, which may be
-// in use.
+// `dump`, `print` and debuggers show a copy of the value. They never read the value itself, which may be in use.
 
 extension QueueSafeContainer {
-    /// A description of a copy of the value, or a word that it is in use, by a command or as it is suspended; never
-    /// waits.
+    /// A description of a copy of the value; it never waits. While a command uses the value, or the value is suspended, it
+    /// is `QueueSafeValue(in use)`.
     ///
-    /// A handle that the value leads to more than once, or back to, is `QueueSafeValue(…)` after the first time.
+    /// If the value leads to one handle several times, or back to this handle, the description shows the value once, and
+    /// `QueueSafeValue(…)` after that.
     public var debugDescription: String {
         HandleDescription.text(String("\(Self.self)".prefix { $0 != "<" }), of: queue.storage) {
             copyIfFree().map { String(reflecting: $0) } ?? "in use"
         }
     }
 
-    /// A mirror of a copy of the value, or of a word that it is in use; never waits.
+    /// A mirror of a copy of the value, or of the words `in use`; it never waits.
     ///
-    /// A value that leads back to the handle has a mirror without end, which `dump` follows until the stack overflows.
+    /// If the value leads back to the handle, the mirror has no end, and `dump` follows it until the stack overflows.
     public var customMirror: Mirror {
         let value: Any = copyIfFree() ?? "in use"
         return Mirror(self, children: ["value": value], displayStyle: .struct)
@@ -26,7 +26,7 @@ extension QueueSafeContainer {
 
     private func copyIfFree() -> Value? {
         let queue = queue
-        guard queue.withTurns({ $0.tryToTakeTurn(.lowest, as: currentThreadIdentity()) }) else { return nil }
+        guard queue.withTurns({ $0.tryToTakeTurnNow(.lowest, as: currentThreadIdentity()) }) else { return nil }
         defer { queue.giveTurnBack(of: currentThreadIdentity(), afterChange: false) }
         return unsafe queue.value.pointee
     }
@@ -37,6 +37,6 @@ extension QueueSafeSyncedValue: CustomReflectable, CustomDebugStringConvertible 
 extension QueueSafeAsyncedValue: CustomReflectable, CustomDebugStringConvertible {}
 
 extension CommandHandle: CustomReflectable {
-    /// A mirror of the state. The command itself belongs to its queue.
+    /// A mirror of the command's state, and not of the command, which belongs to its queue.
     public var customMirror: Mirror { Mirror(self, children: ["state": state], displayStyle: .struct) }
 }

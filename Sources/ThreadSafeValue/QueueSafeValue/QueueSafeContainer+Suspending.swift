@@ -3,23 +3,24 @@
 //
 
 extension QueueSafeContainer {
-    /// Lets commands wait until `resume()`; the one that runs completes.
+    /// Lets all commands wait until `resume()`, except the one that runs.
     ///
-    /// Commands are accepted as before. After this returns, no command begins whose handle says `waiting`. Each call
-    /// needs a ``resume()``. If no handle of the value is left to call it, the pending commands answer
-    /// ``QueueSafeValueError/valueContainerDeinited``. A `wait` on the thread that is to resume would wait for ever.
+    /// The value still accepts commands. Once this method has returned, no command begins whose handle says `waiting`.
+    /// Each call needs a ``resume()``. If no handle of the value is left that could resume it, the pending commands answer
+    /// ``QueueSafeValueError/valueContainerDeinited``. Don't call `wait` on the thread that is to resume the value: it
+    /// would wait for ever.
     public func suspend() {
         unsafe schedulingPoint("suspend of", queue.storage, queue.word.storage, waits: false)
-        queue.withTurns { turns in turns.update { $0.suspensions += 1 } }
+        queue.withTurns { turns in turns.update { $0.suspend() } }
     }
 
-    /// Takes back one `suspend()`; after the last, the commands that wait go on.
+    /// Takes back one `suspend()`. After the last one, the commands that wait go on.
     ///
-    /// - Returns: Success, or ``QueueSafeValueError/notSuspended`` if there is nothing to take back.
+    /// - Returns: Success, or ``QueueSafeValueError/notSuspended`` if the value was not suspended.
     @discardableResult
     public func resume() -> Result<Void, QueueSafeValueError> {
         unsafe schedulingPoint("resume of", queue.storage, queue.word.storage, waits: false)
-        if queue.withTurns({ $0.resume() }) { return .success(()) }
+        if queue.withTurns({ turns in turns.update { $0.resume() } }) { return .success(()) }
         return .failure(.notSuspended.reported(for: Value.self, "resume()"))
     }
 }

@@ -2,15 +2,16 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What every queue-safe value has, whichever schedules it shows: changes, suspending, counts and cancelling.
+/// A handle for a queue-safe value, whichever schedules it has. You can listen to changes, suspend the value, and count and
+/// cancel its commands.
 ///
-/// ``QueueSafeValue``, ``QueueSafeSyncedValue`` and ``QueueSafeAsyncedValue`` are such handles. There is no need to
-/// write others.
+/// ``QueueSafeValue``, ``QueueSafeSyncedValue`` and ``QueueSafeAsyncedValue`` conform. You need not write other types that
+/// do.
 public protocol QueueSafeContainer<Value> {
     /// The type of the value.
     associatedtype Value
 
-    /// The same value with all schedules: another handle on it, not a copy.
+    /// Another handle for the same value, with all schedules.
     var queueSafeValue: QueueSafeValue<Value> { get }
 }
 

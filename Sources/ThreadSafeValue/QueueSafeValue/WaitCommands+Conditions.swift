@@ -3,24 +3,23 @@
 //
 
 extension WaitCommands {
-    /// Waits until the value meets a condition, then changes it, in one step: no other command comes between.
+    /// Waits until the value meets a condition, and changes the value in the same turn.
     ///
     /// ```swift
     /// tickets.wait.lowestPriority.set(when: { $0 > 0 }) { $0 -= 1 }
     /// ```
     ///
-    /// The command takes its turn and tests the condition. If it is not met, it gives the turn back, waits for the
-    /// next change, and stands in line again, behind all of its priority. The time of `wait(timeout:)` is for all of
-    /// that.
+    /// The command takes its turn and tests the condition. If the value does not meet it, the command gives the turn back,
+    /// and waits for the next change. Then it stands in line again, behind all commands of its priority. The time-out of
+    /// `wait(timeout:)` covers all of these waits.
     ///
-    /// - Warning: A circle through a condition is not found. Do not call this inside a command of a value that the code
-    ///   which meets the condition needs.
+    /// - Warning: The library does not find a circle through a condition. Some code makes the condition true. Don't wait
+    ///   inside a command of a value that this code needs.
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for; called on the calling thread, with the turn, for the
-    ///     value as it is now and after changes.
-    ///   - accessClosure: Called at most once on the calling thread, with a value that meets the condition. If it
-    ///     throws, what it changed stays.
-    /// - Returns: The updated value, or why the command failed.
+    ///   - condition: The condition. The calling thread calls it with the turn, for the current value and after changes.
+    ///   - accessClosure: Called at most once on the calling thread, in the same turn, with a value that meets the
+    ///     condition. If it throws, its changes stay.
+    /// - Returns: The updated value, or the reason why the command failed.
     @inlinable @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
     public func set(
@@ -33,19 +32,19 @@ extension WaitCommands {
         }
     }
 
-    /// Waits until the value meets a condition, then changes it and computes an answer, in one step.
+    /// Waits until the value meets a condition, then changes the value and computes an answer in the same turn.
     ///
     /// ```swift
     /// let job = jobs.wait.lowestPriority.update(when: { !$0.isEmpty }) { $0.removeFirst() }
     /// ```
     ///
-    /// It waits as ``set(when:_:)`` does.
+    /// The command waits as ``set(when:_:)`` does.
     ///
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for; called on the calling thread, with the turn.
-    ///   - accessClosure: Called at most once on the calling thread, with a value that meets the condition. If it
-    ///     throws, what it changed stays.
-    /// - Returns: What the closure returned, or why the command failed.
+    ///   - condition: The condition. The calling thread calls it with the turn.
+    ///   - accessClosure: Called at most once on the calling thread, in the same turn, with a value that meets the
+    ///     condition. If it throws, its changes stay.
+    /// - Returns: The result of the closure, or the reason why the command failed.
     @inlinable @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await value.async` instead of `value.wait`.")
     public func update<Answer>(

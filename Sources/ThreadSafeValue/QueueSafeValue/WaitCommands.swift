@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// The schedule of commands that run on the calling thread; the choice of their priority is next.
+/// A schedule for commands that run on the calling thread. Choose a priority next.
 public struct WaitSchedule<Value> {
     @usableFromInline
     let queue: CommandQueue<Value>
@@ -20,33 +20,34 @@ public struct WaitSchedule<Value> {
 extension WaitSchedule: Sendable where Value: Sendable {}
 
 extension WaitSchedule: CommandSchedule {
-    // Here for speed: of a temporary, the compiler counts a reference where they come from the protocol.
+    // These two are declared here for speed: if they come from the protocol, the compiler counts a reference for a
+    // temporary.
 
-    /// Commands that go before all others.
+    /// The commands that go before all others.
     public var highestPriority: WaitCommands<Value> { @inlinable @_transparent consuming get { priority(.highest) } }
 
-    /// Commands that go behind all others. Not a barrier: see <doc:TakingTurns>.
+    /// The commands that go behind all others. They are no barrier: see <doc:TakingTurns>.
     public var lowestPriority: WaitCommands<Value> { @inlinable @_transparent consuming get { priority(.lowest) } }
 
-    /// Commands of a given priority that wait.
+    /// The commands with a given priority, which wait for their turn.
     ///
-    /// - Parameter priority: How early they get their turn.
-    /// - Returns: The commands, to call one of them.
+    /// - Parameter priority: How early a command gets its turn.
+    /// - Returns: The commands, of which you call one.
     @inlinable @_transparent
     public consuming func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
         WaitCommands(queue: queue, priority: priority, timeout: timeout)
     }
 }
 
-/// Commands that wait for their turn, run on the calling thread and answer with a `Result`.
+/// The commands that wait for their turn, run on the calling thread and answer with a `Result`.
 ///
-/// The turn goes to the waiting command of highest priority, among equals to the one that came first. A command that
-/// finds the turn free costs two atomic operations, and allocates nothing but what a `done` needs. `mediumPriority` and
-/// its neighbours count a reference at each use; `priority(.medium)` does not.
+/// The waiting command of the highest priority gets the turn; among equals, the first one. If the turn is free, a command
+/// costs two atomic operations, and allocates nothing unless its closure takes a `done`. `lowPriority`, `mediumPriority`
+/// and `highPriority` count a reference at each use, and `priority(.medium)` does not.
 ///
-/// A command that would wait forever answers: ``QueueSafeValueError/reentrantCommand`` at once inside another command
-/// of the same value on the same thread; ``QueueSafeValueError/circularWait`` a moment later if it closes a circle,
-/// unless it has a time-out.
+/// A command that would wait for ever answers with an error. Inside another command of the same value on the same thread,
+/// it answers ``QueueSafeValueError/reentrantCommand`` at once. If it closes a circle of waits and has no time-out, it
+/// answers ``QueueSafeValueError/circularWait`` a moment later.
 public struct WaitCommands<Value> {
     @usableFromInline
     let queue: CommandQueue<Value>
@@ -68,29 +69,29 @@ extension WaitCommands: Sendable where Value: Sendable {}
 extension WaitCommands {
     /// Reads the value.
     ///
-    /// - Returns: The value, or why there is none.
+    /// - Returns: The value, or the reason why there is none.
     @inlinable @_transparent
     public func get() -> Result<Value, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { $0 }
     }
 
-    /// Reads the value in a closure, which has it to itself.
+    /// Reads the value in a closure, which has the value to itself.
     ///
-    /// - Parameter commandClosure: Called once on the calling thread with the value, or with why there is none.
+    /// - Parameter commandClosure: Called once on the calling thread, with the value, or with the reason why there is none.
     @inlinable
     public func get(_ commandClosure: (Result<Value, QueueSafeValueError>) -> Void) {
         let result = queue.perform(priority, timeout, isChange: false) { commandClosure(.success($0)) }
         if case .failure(let error) = result { commandClosure(.failure(error)) }
     }
 
-    /// Reads the value in a closure and keeps it to the command until `done` is called.
+    /// Reads the value in a closure, and keeps the turn until `done` is called.
     ///
-    /// The calling thread waits for `done`, which may be called on another. If the last copy of `done` goes away
-    /// uncalled, the command ends with ``QueueSafeValueError/completionDropped``.
+    /// The calling thread waits until any thread calls `done`. If the last copy of `done` is released without a call, the
+    /// command ends with ``QueueSafeValueError/completionDropped``.
     ///
-    /// - Parameter commandClosure: Called once on the calling thread with the value, or with why there is none, and
-    ///   `done`.
-    /// - Returns: The value that the closure got, or why the command failed.
+    /// - Parameter commandClosure: Called once on the calling thread, with `done`, and with the value or the reason why
+    ///   there is none.
+    /// - Returns: The value that the closure got, or the reason why the command failed.
     @inlinable @discardableResult
     public func get(
         _ commandClosure: (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
@@ -107,26 +108,26 @@ extension WaitCommands {
     /// Replaces the value.
     ///
     /// - Parameter newValue: The value to set.
-    /// - Returns: The new value, or why it was not set.
+    /// - Returns: The new value, or the reason why it was not set.
     @inlinable @discardableResult
     public func set(newValue: consuming Value) -> Result<Value, QueueSafeValueError> {
-        // The old value goes away after the command, without the turn.
+        // The old value is released after the command, without the turn.
         var other = newValue
         return queue.perform(priority, timeout, isChange: true) { value in
-            swap(&value, &other)
+            swap(&value, &other)  // fault: wait: old ends with turn
             return value
         }
     }
 
-    /// Changes the value in place, in a closure that has it to itself.
+    /// Changes the value in place, in a closure that has the value to itself.
     ///
-    /// What the closure takes out of the value ends with the turn. If its `deinit` uses the value, return it from
-    /// `update`.
+    /// An object that the closure removes from the value is released during the turn. If its `deinit` uses the value,
+    /// return the object from `update`.
     ///
-    /// - Parameter accessClosure: Called at most once on the calling thread, with the value; not called if the command
-    ///   fails before its turn. If it throws, what it changed stays.
-    /// - Returns: The updated value, or why the command failed. Whoever keeps a large collection from here makes the
-    ///   next change copy it.
+    /// - Parameter accessClosure: Called at most once on the calling thread, with the value. It is not called if the
+    ///   command fails before its turn. If it throws, its changes stay.
+    /// - Returns: The updated value, or the reason why the command failed. If you keep a large collection that this
+    ///   returns, the next change copies the collection.
     @inlinable @_transparent @discardableResult
     public func set(
         _ accessClosure: (inout Value) throws -> Void
@@ -137,15 +138,15 @@ extension WaitCommands {
         }
     }
 
-    /// Changes the value in place and keeps it to the command until `done` is called.
+    /// Changes the value in place, and keeps the turn until `done` is called.
     ///
-    /// The calling thread waits for `done`, which may be called on another, also before the closure returns: the
-    /// command ends when both have happened. If the last copy of `done` goes away uncalled, it ends with
+    /// The calling thread waits until any thread calls `done`, perhaps before the closure returns: the command ends when
+    /// both have happened. If the last copy of `done` is released without a call, the command ends with
     /// ``QueueSafeValueError/completionDropped``.
     ///
-    /// - Parameter accessClosure: Called at most once on the calling thread, with the value and `done`. If it throws,
-    ///   the command ends, and what it changed stays.
-    /// - Returns: The updated value, or why the command failed.
+    /// - Parameter accessClosure: Called at most once on the calling thread, with the value and `done`. If it throws, the
+    ///   command ends, and its changes stay.
+    /// - Returns: The updated value, or the reason why the command failed.
     @inlinable @discardableResult
     public func set(
         _ accessClosure: (inout Value, @escaping CommandCompletionClosure) throws -> Void
@@ -153,10 +154,10 @@ extension WaitCommands {
         queue.performManually(priority, timeout, isChange: true, accessClosure)
     }
 
-    /// Computes something from the value, in a closure that has it to itself.
+    /// Computes a result from the value, in a closure that has the value to itself.
     ///
     /// - Parameter commandClosure: Called at most once on the calling thread, with the value.
-    /// - Returns: What the closure returned, or why the command failed.
+    /// - Returns: The result of the closure, or the reason why the command failed.
     @inlinable @_transparent
     public func map<MappedValue>(
         _ commandClosure: (Value) throws -> MappedValue
@@ -164,7 +165,7 @@ extension WaitCommands {
         queue.perform(priority, timeout, isChange: false) { try commandClosure($0) }
     }
 
-    /// Changes the value in place and computes an answer, in a closure that has it to itself.
+    /// Changes the value in place and computes an answer, in a closure that has the value to itself.
     ///
     /// ```swift
     /// let number = counter.wait.lowestPriority.update { counter in
@@ -173,9 +174,8 @@ extension WaitCommands {
     /// }
     /// ```
     ///
-    /// - Parameter accessClosure: Called at most once on the calling thread, with the value. If it throws, what it
-    ///   changed stays.
-    /// - Returns: What the closure returned, or why the command failed.
+    /// - Parameter accessClosure: Called at most once on the calling thread, with the value. If it throws, its changes stay.
+    /// - Returns: The result of the closure, or the reason why the command failed.
     @inlinable @_transparent @discardableResult
     public func update<Answer>(
         _ accessClosure: (inout Value) throws -> Answer

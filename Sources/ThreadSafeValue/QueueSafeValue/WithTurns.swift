@@ -13,19 +13,19 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// The turns are taken one after the other, in one order everywhere, so calls that name the same values in any order
-/// are in no circle; with commands that are nested by hand they may be. If one is not to be had, those that were taken
-/// are given back, and the closure is not called. A value that is named twice is waited for inside its own command:
+/// The turns are taken one after the other, in one order everywhere, so such calls never wait for each other in a circle,
+/// in whatever order they name the values. Commands that you nest by hand may close a circle with them. If one turn is
+/// not to be had, the others are given back, and the closure is not called. If you name a value twice, the answer is
 /// ``QueueSafeValueError/reentrantCommand``.
 ///
 /// - Parameters:
 ///   - first: A queue-safe value.
-///   - second: Another one.
-///   - priority: How early it gets its turn, in each line.
-///   - timeout: For how long it may wait for all turns. `.never` is for ever; with zero or less it takes them only if
-///     all are free now.
-///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
+///   - second: Another queue-safe value.
+///   - priority: How early the call gets each of its turns.
+///   - timeout: For how long the call may wait for all turns. `.never` is for ever. With zero or less, it takes the turns
+///     only if all are free now.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, its changes stay.
+/// - Returns: The result of the closure, or the reason why there is none.
 @inlinable @discardableResult
 public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Answer>(
     _ first: First,
@@ -34,7 +34,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
     timeout: DispatchTimeInterval = .never,
     body: (inout First.Value, inout Second.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    // Each is asked once: a container of one's own may answer with another value each time.
+    // Each container is asked once, because a container of another module may answer with another value each time.
     let (first, second) = (first.queue, second.queue)
     return withExtendedLifetime((first, second)) {
         withTurns(of: [first.storage.turns, second.storage.turns], priority, timeout) {
@@ -45,16 +45,16 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
 
 /// Calls a closure with several queue-safe values, on the calling thread, while no other command has any of them.
 ///
-/// As for two values, with three.
+/// This works as with two values.
 ///
 /// - Parameters:
 ///   - first: A queue-safe value.
-///   - second: Another one.
-///   - third: Another one.
-///   - priority: How early it gets its turn, in each line.
-///   - timeout: For how long it may wait for all turns.
-///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
+///   - second: Another queue-safe value.
+///   - third: Another queue-safe value.
+///   - priority: How early the call gets each of its turns.
+///   - timeout: For how long the call may wait for all turns.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, its changes stay.
+/// - Returns: The result of the closure, or the reason why there is none.
 @inlinable @discardableResult
 public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Third: QueueSafeContainer, Answer>(
     _ first: First,
@@ -75,16 +75,16 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 /// Calls a closure with any number of queue-safe values of one type, as an array, while no other command has any of
 /// them.
 ///
-/// As for two values, for as many as there are at run time.
+/// This works as with two values.
 ///
-/// - Warning: Crashes if the closure has changed the number of the elements, because then it can't be told which
+/// - Warning: The program crashes if the closure changes the number of elements, because then no rule says which element
 ///   belongs to which value.
 /// - Parameters:
-///   - values: Queue-safe values, each named once.
-///   - priority: How early it gets its turn, in each line.
-///   - timeout: For how long it may wait for all turns.
-///   - body: Called at most once, with the values, which it may change in place. If it throws, what it changed stays.
-/// - Returns: What the closure returned, or why there was no turn, or that the closure threw.
+///   - values: Queue-safe values, each of which is named once.
+///   - priority: How early the call gets each of its turns.
+///   - timeout: For how long the call may wait for all turns.
+///   - body: Called at most once, with the values, which it may change in place. If it throws, its changes stay.
+/// - Returns: The result of the closure, or the reason why there is none.
 @inlinable @discardableResult
 public func withLocked<Container: QueueSafeContainer, Answer>(
     _ values: [Container],
@@ -92,17 +92,17 @@ public func withLocked<Container: QueueSafeContainer, Answer>(
     timeout: DispatchTimeInterval = .never,
     body: (inout [Container.Value]) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    // Closures, as a generic key path is made anew for each call.
+    // Closures, because a generic key path is made anew for each call.
     let queues = values.map { $0.queue }
     return withExtendedLifetime(queues) {
         withTurns(of: queues.map { $0.storage.turns }, priority, timeout) {
-            // Moved out and in again, the values are not copied, so that a collection is changed in place.
+            // The values are moved out and in again. They are not copied, so a collection is changed in place.
             var moved = [Container.Value]()
             moved.reserveCapacity(queues.count)
             for queue in queues { unsafe moved.append(queue.value.move()) }
             defer {
                 if moved.count != queues.count { failCountChanged() }
-                // Not in pairs: a large value would go over the stack.
+                // The loop makes no pairs, which would copy a large value over the stack.
                 for index in queues.indices { unsafe queues[index].value.initialize(to: moved[index]) }
             }
             return try body(&moved)
@@ -110,7 +110,7 @@ public func withLocked<Container: QueueSafeContainer, Answer>(
     }
 }
 
-/// Takes the turns of several queues in the one order, runs `body` and gives them back. Keep the queues meanwhile.
+/// Takes the turns of several queues in the one order, runs `body` and gives the turns back. The caller keeps the queues.
 @inlinable
 func withTurns<Answer>(
     of queues: [TurnQueue],
@@ -118,7 +118,7 @@ func withTurns<Answer>(
     _ timeout: DispatchTimeInterval,
     _ body: () throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    if let failure = takeTurns(of: queues, priority, until: Deadline(after: timeout)) { return .failure(failure) }
+    if let failure = takeTurns(of: queues, priority, timeout.waitingNanoseconds) { return .failure(failure) }
     return scope {
         do {
             return .success(try body())
@@ -132,26 +132,37 @@ func withTurns<Answer>(
 
 /// Takes all turns, or none.
 ///
-/// - Returns: `nil` with the turns, or why one was not to be had.
+/// - Returns: `nil` with the turns, or the reason why one was not to be had.
 @usableFromInline
 func takeTurns(
     of queues: [TurnQueue],
     _ priority: CommandPriority,
-    until deadline: Deadline
+    _ timeout: UInt64
 ) -> QueueSafeValueError? {
-    let ordered = queues.sorted { $0.word.address < $1.word.address }
+    let ordered = queues.sorted { $0.word.address < $1.word.address }  // fault: turns are taken as named
+    // The time begins with the first wait: turns that are free are had in no time.
+    var deadline: Deadline?
     for (index, queue) in ordered.enumerated() {
         unsafe schedulingPoint("wait for", queue.owner, queue.word.storage)
-        guard let failure = queue.waitForTurn(priority, deadline.remaining) else { continue }
-        for taken in ordered[..<index] { taken.giveTurnBack(afterChange: false) }
+        var failure = queue.waitForTurn(priority, 0)
+        if case .timedOut = failure, timeout != 0 {
+            let end = deadline ?? Deadline(after: timeout)
+            if !end.hasPassed { failure = queue.waitForTurn(priority, end.remaining) }
+            deadline = end
+        }
+        guard let failure else { continue }
+        for taken in ordered[..<index] { taken.releaseAndNotify(afterChange: false) }  // fault: some turns stay taken
         return failure
     }
-    return nil
+    guard let deadline, deadline.isTime, deadline.hasPassed else { return nil }
+    for taken in ordered { taken.releaseAndNotify(afterChange: false) }
+    return .timedOut
 }
 
 @usableFromInline
 func giveTurnsBack(of queues: [TurnQueue]) {
-    // Listeners are told without any of the turns.
-    let deliveries = queues.compactMap { $0.giveTurnBackToTell(afterChange: true) }
+    // Listeners are told once all turns are free.
+    // fault: told with a turn; told to nobody
+    let deliveries = queues.compactMap { $0.releaseTurn(afterChange: true) }
     for delivery in deliveries { delivery.perform() }
 }

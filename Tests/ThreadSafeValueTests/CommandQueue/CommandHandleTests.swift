@@ -197,6 +197,73 @@ struct CommandHandleTests {
         }
         #expect(sum + cancelled == 1_500 * 40)
     }
+
+    @Test func `A thread waits for the end of a command, as long as it likes`() {
+        let value = QueueSafeValue(value: 1)
+        value.suspend()
+        let handle = value.async(performIn: queue).lowestPriority.update { $0 * 2 }
+        #expect(handle.wait(timeout: .seconds(0)) == .failure(.timedOut))
+        #expect(handle.wait(timeout: .milliseconds(1)) == .failure(.timedOut))
+        value.resume()
+        #expect(handle.wait() == .success(2))
+        // The command is over.
+        #expect(handle.wait(timeout: .seconds(0)) == .success(2))
+    }
+
+    @Test func `A thread is told that a command was cancelled while it waits`() {
+        let value = QueueSafeValue(value: 1)
+        value.suspend()
+        let handle = value.async(performIn: queue).lowestPriority.update { $0 * 2 }
+        DispatchQueue.global().async { handle.cancel() }
+        #expect(handle.wait() == .failure(.cancelled))
+        value.resume()
+    }
+
+    @Test func `A command does not wait for one that waits for it`() {
+        let value = QueueSafeValue(value: 1)
+        let answer = value.wait.lowestPriority.map { _ in
+            value.async(performIn: queue).lowestPriority.update { $0 * 2 }.wait()
+        }
+        #expect(answer == .success(.failure(.reentrantCommand)))
+    }
+
+    @Test func `A pending command changes its priority and keeps its arrival`() {
+        let value = QueueSafeValue(value: [Int]())
+        value.suspend()
+        let priorities: [CommandPriority] = [.lowest, .low, .lowest, .low, .highest]
+        let handles = priorities.enumerated().map { index, priority in
+            value.async(performIn: queue).priority(priority).set { $0.append(index) }
+        }
+        #expect(handles[2].changePriority(to: .low))
+        #expect(handles[4].changePriority(to: .low))
+        #expect(handles[0].changePriority(to: .highest))
+        value.resume()
+        for handle in handles { _ = handle.wait() }
+        #expect(value.wait.lowestPriority.get() == .success([0, 1, 2, 3, 4]))
+        #expect(!handles[0].changePriority(to: .low))
+    }
+
+    @Test func `A command changes its priority while a block of its queue runs the one before it`() {
+        let value = QueueSafeValue(value: [Int]())
+        let (hasBegun, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        value.suspend()
+        let handles = (0..<5).map { index in
+            value.async(performIn: queue).lowestPriority.set {
+                if index == 0 {
+                    hasBegun.signal()
+                    goesOn.wait()
+                }
+                $0.append(index)
+            }
+        }
+        value.resume()
+        hasBegun.wait()
+        #expect(handles[3].changePriority(to: .highest))
+        #expect(handles[1].cancel())
+        goesOn.signal()
+        for handle in handles { _ = handle.wait() }
+        #expect(value.wait.lowestPriority.get() == .success([0, 3, 2, 4]))
+    }
 }
 
 private final class Marker: Sendable {}

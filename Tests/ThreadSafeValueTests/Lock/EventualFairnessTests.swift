@@ -106,15 +106,20 @@ struct EventualFairnessTests {
     }
 
     /// Two sleep, and the first is woken but does not run: it is in a signal handler. The second must not need it.
-    @Test("A thread that was woken and does not run stands in nobody's way", arguments: [false, true], [false, true])
-    func wokenAndHeldUp(isTimed: Bool, hasLooked: Bool) async {
-        await #expect(processExitsWith: .success) { [isTimed = isTimed as Bool, hasLooked = hasLooked as Bool] in
-            giveUp(afterSeconds: 60)
-            var rounds = 0
-            // The first must be woken, and not be handed the lock; so both must fall asleep before it is owed that.
-            while rounds < 3 {
-                if Self.passesHeldUpThread(isTimed: isTimed, hasLooked: hasLooked) { rounds += 1 }
-            }
+    @Test("A thread that was woken and does not run stands in nobody's way")
+    func wokenAndHeldUp() async {
+        await #expect(processExitsWith: .success) { Self.passHeldUpThreads(isTimed: false, hasLooked: false) }
+        await #expect(processExitsWith: .success) { Self.passHeldUpThreads(isTimed: false, hasLooked: true) }
+        await #expect(processExitsWith: .success) { Self.passHeldUpThreads(isTimed: true, hasLooked: false) }
+        await #expect(processExitsWith: .success) { Self.passHeldUpThreads(isTimed: true, hasLooked: true) }
+    }
+
+    private static func passHeldUpThreads(isTimed: Bool, hasLooked: Bool) {
+        giveUp(afterSeconds: 60)
+        var rounds = 0
+        // The first must be woken, and not be handed the lock; so both must fall asleep before it is owed that.
+        while rounds < 3 {
+            if passesHeldUpThread(isTimed: isTimed, hasLooked: hasLooked) { rounds += 1 }
         }
     }
 
@@ -198,7 +203,7 @@ struct EventualFairnessTests {
         }
     }
 
-    @Test("A thread that holds a value nearly all the time starves no other, and no time-out either")
+    @Test("A thread that nearly always has a value starves no other, and no time-out", .disabled(if: isLockOfSystem))
     func starvesNobody() throws {
         try inTime {
             let (number, isOver) = (Protected(0), Protected(false))

@@ -9,99 +9,116 @@ import ThreadSafeValue
 /// not hang.
 @Suite("Mistakes with a lock crash with a message")
 struct LockMistakeTests {
-    @Test("A thread that takes a lock it holds crashes with a message that says so", arguments: CheckedLock.allCases)
-    func lockedTwice(backend: CheckedLock) async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            giveUp(afterSeconds: 120)
-            let lock = backend.make()
-            onThreads(1) { _ in
-                lock.lock()
-                lock.lock()
-            }
+    @Test("A thread that takes a lock it holds crashes with a message that says so")
+    func lockedTwice() async throws {
+        let results = [
+            await #expect(processExitsWith: .failure, observing: standardError) { lockTwice(WordLock()) },
+            await #expect(processExitsWith: .failure, observing: standardError) { lockTwice(PthreadMutex()) },
+        ]
+        for result in results {
+            let message = try #require(result).crashMessage
+            #expect(message.contains("takes a lock that it already holds"))
+            #expect(message.contains("held across an `await`"))
         }
-        #expect(result.crashMessage.contains("takes a lock that it already holds"))
-        #expect(result.crashMessage.contains("held across an `await`"))
     }
 
-    @Test("So does one that had the lock with tryLock()", arguments: CheckedLock.allCases)
-    func triedThenLocked(backend: CheckedLock) async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            giveUp(afterSeconds: 120)
-            let lock = backend.make()
-            onThreads(1) { _ in
-                guard lock.tryLock() else { return }
-                lock.lock()
-            }
+    @Test("So does one that had the lock with tryLock()")
+    func triedThenLocked() async throws {
+        let results = [
+            await #expect(processExitsWith: .failure, observing: standardError) { tryAndLock(WordLock()) },
+            await #expect(processExitsWith: .failure, observing: standardError) { tryAndLock(PthreadMutex()) },
+        ]
+        for result in results {
+            #expect(try #require(result).crashMessage.contains("takes a lock that it already holds"))
         }
-        #expect(result.crashMessage.contains("takes a lock that it already holds"))
     }
 
-    @Test(
-        "A closure in around(_:) that takes the same lock crashes with the same message",
-        arguments: CheckedLock.allCases
-    )
-    func around(backend: CheckedLock) async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            giveUp(afterSeconds: 120)
-            let lock = backend.make()
-            lock.around { lock.around {} }
+    @Test("A closure in around(_:) that takes the same lock crashes with the same message")
+    func around() async throws {
+        let results = [
+            await #expect(processExitsWith: .failure, observing: standardError) { nest(WordLock()) },
+            await #expect(processExitsWith: .failure, observing: standardError) { nest(PthreadMutex()) },
+        ]
+        for result in results {
+            #expect(try #require(result).crashMessage.contains("takes a lock that it already holds"))
         }
-        #expect(result.crashMessage.contains("takes a lock that it already holds"))
     }
 
-    @Test(
-        "Unlocking on another thread crashes with a message that says so, and names a likely cause",
-        arguments: CheckedLock.allCases
-    )
-    func unlockedElsewhere(backend: CheckedLock) async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            giveUp(afterSeconds: 120)
-            let lock = backend.make()
-            onThreads(1) { _ in
-                lock.lock()
-                onThreads(1) { _ in lock.unlock() }
-            }
+    @Test("Unlocking on another thread crashes with a message that says so, and names a likely cause")
+    func unlockedElsewhere() async throws {
+        let results = [
+            await #expect(processExitsWith: .failure, observing: standardError) { unlockElsewhere(WordLock()) },
+            await #expect(processExitsWith: .failure, observing: standardError) { unlockElsewhere(PthreadMutex()) },
+        ]
+        for result in results {
+            let message = try #require(result).crashMessage
+            #expect(message.contains("unlocks a lock that it doesn't hold"))
+            #expect(message.contains("held across an `await`"))
         }
-        #expect(result.crashMessage.contains("unlocks a lock that it doesn't hold"))
-        #expect(result.crashMessage.contains("held across an `await`"))
     }
 
-    @Test("Unlocking a free lock crashes with a message that says so", arguments: CheckedLock.allCases)
-    func unlockedTwice(backend: CheckedLock) async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            let lock = backend.make()
-            onThreads(1) { _ in
-                lock.lock()
-                lock.unlock()
-                lock.unlock()
-            }
+    @Test("Unlocking a free lock crashes with a message that says so")
+    func unlockedTwice() async throws {
+        let results = [
+            await #expect(processExitsWith: .failure, observing: standardError) { unlockTwice(WordLock()) },
+            await #expect(processExitsWith: .failure, observing: standardError) { unlockTwice(PthreadMutex()) },
+        ]
+        for result in results {
+            #expect(try #require(result).crashMessage.contains("unlocks a lock that it doesn't hold"))
         }
-        #expect(result.crashMessage.contains("unlocks a lock that it doesn't hold"))
     }
 
-    @Test("A lock that goes away while it is held crashes with a message that says so", arguments: CheckedLock.allCases)
-    func destroyedWhileHeld(backend: CheckedLock) async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [backend] in
-            backend.endWhileHeld()
+    @Test("A lock that goes away while it is held crashes with a message that says so")
+    func destroyedWhileHeld() async throws {
+        let results = [
+            await #expect(processExitsWith: .failure, observing: standardError) { endWhileHeld { WordLock() } },
+            await #expect(processExitsWith: .failure, observing: standardError) { endWhileHeld { PthreadMutex() } },
+        ]
+        for result in results {
+            #expect(try #require(result).crashMessage.contains("goes away while a thread holds it"))
         }
-        #expect(result.crashMessage.contains("goes away while a thread holds it"))
     }
 }
 
-/// The locks whose crashes say the same on every system.
-enum CheckedLock: String, CaseIterable, Codable, Sendable {
-    case wordLock, pthreadMutex
-
-    fileprivate func make() -> any Lock {
-        switch self {
-        case .wordLock: WordLock()
-        case .pthreadMutex: PthreadMutex()
-        }
+private func lockTwice(_ lock: some Lock) {
+    giveUp(afterSeconds: 120)
+    onThreads(1) { _ in
+        lock.lock()
+        lock.lock()
     }
+}
 
-    // Not inlined: where a process exits right after, the optimizer spares itself to let go of anything.
-    @inline(never)
-    fileprivate func endWhileHeld() {
-        make().lock()
+private func tryAndLock(_ lock: some Lock) {
+    giveUp(afterSeconds: 120)
+    onThreads(1) { _ in
+        guard lock.tryLock() else { return }
+        lock.lock()
     }
+}
+
+private func nest(_ lock: some Lock) {
+    giveUp(afterSeconds: 120)
+    lock.around { lock.around {} }
+}
+
+private func unlockElsewhere(_ lock: some Lock) {
+    giveUp(afterSeconds: 120)
+    onThreads(1) { _ in
+        lock.lock()
+        onThreads(1) { _ in lock.unlock() }
+    }
+}
+
+private func unlockTwice(_ lock: some Lock) {
+    onThreads(1) { _ in
+        lock.lock()
+        lock.unlock()
+        lock.unlock()
+    }
+}
+
+// Not inlined: where a process exits right after, the optimizer spares itself to let go of anything.
+@inline(never)
+private func endWhileHeld(_ make: () -> some Lock) {
+    make().lock()
 }

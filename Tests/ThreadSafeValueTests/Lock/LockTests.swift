@@ -67,6 +67,24 @@ struct LockTests {
         #expect(only.id == 3)
     }
 
+    @Test("withLock(_:) is another word for around(_:)", arguments: locks)
+    func withLock(type: any Lock.Type) {
+        let lock = type.init()
+        let counter = Unguarded(0)
+        onThreads(4) { _ in
+            for _ in 0..<5_000 { lock.withLock { counter.value += 1 } }
+        }
+        #expect(lock.withLock { Only(id: counter.value) }.id == 20_000)
+        do throws(Refusal) {
+            try lock.withLock { () throws(Refusal) in throw Refusal(code: 3) }
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect(error.code == 3)
+        }
+        #expect(lock.tryLock())
+        lock.unlock()
+    }
+
     @Test("tryLock() takes a free lock, and leaves a held one alone without waiting", arguments: locks)
     func tryLock(type: any Lock.Type) {
         let lock = type.init()

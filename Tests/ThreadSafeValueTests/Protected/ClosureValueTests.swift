@@ -73,6 +73,46 @@ struct ClosureValueTests {
     }
 }
 
+/// A trailing closure may be the access to the value, or the value itself.
+@Suite("A trailing closure after a protected closure")
+struct TrailingClosureTests {
+    @Test("A closure after Protected is the value")
+    func initializer() {
+        let first = Protected { 1 }
+        #expect(first.wrappedValue() == 1)
+        let handles = [1, 2].map(Protected.init)
+        #expect(handles.map(\.wrappedValue) == [1, 2])
+    }
+
+    @Test("A closure after write that takes a parameter is the access, whether the value is optional or not")
+    func access() {
+        let closure = Protected<@Sendable (Int) -> Void>({ _ in })
+        let optional = Protected<(@Sendable (Int) -> Void)?>(nil)
+        let calls = Protected(0)
+        closure.write { calls.append(for: $0) }
+        optional.write { calls.append(for: $0) }
+        #expect(calls.wrappedValue == 2)
+        #expect(optional.wrappedValue == nil)
+        closure.wrappedValue(1)
+        #expect(calls.wrappedValue == 2)
+    }
+
+    @Test("A closure after write that takes none is the value, whether the value is optional or not")
+    func value() {
+        let closure = Protected<@Sendable () -> Int>({ 1 })
+        let optional = Protected<(@Sendable () -> Int)?>(nil)
+        closure.write { 2 }
+        optional.write { 3 }
+        #expect(closure.wrappedValue() == 2)
+        #expect(optional.wrappedValue?() == 3)
+    }
+}
+
+extension Protected<Int> {
+    /// Counts a call, whatever it was given.
+    fileprivate func append<Argument>(for _: Argument) { wrappedValue += 1 }
+}
+
 private struct Handler: Sendable {
     var run: @Sendable (Int) -> Int
     var uses = 0

@@ -14,12 +14,7 @@ struct ProtectedMistakeTests {
         arguments: Access.allCases
     )
     func comesBack(access: Access) async throws {
-        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) { [access] in
-            giveUp(afterSeconds: 120)
-            let value = Protected(Numbers())
-            value.write { _ in access.make(to: value) }
-        }
-        #expect(result.crashMessage.namesTheSecondLock)
+        #expect(try #require(await access.end()).crashMessage.namesTheSecondLock)
     }
 
     @Test("So does one that comes back through a copy of the handle")
@@ -54,6 +49,19 @@ struct ProtectedMistakeTests {
         #expect(result.crashMessage.namesTheSecondLock)
     }
 
+    @Test("So do two `&` of one call, and the message names them")
+    func comesBackInOneCall() async throws {
+        let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            giveUp(afterSeconds: 120)
+            let pair = Protected(Pair())
+            swap(&pair.first, &pair.second)
+        }
+        #expect(result.crashMessage.namesTheSecondLock)
+        #if !canImport(Darwin)
+        #expect(result.crashMessage.contains("`swap(&p.a, &p.b)`"))
+        #endif
+    }
+
     @Test("An access held over a suspension that ends on another thread crashes, and names the `await`")
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
     func heldOverSuspension() async throws {
@@ -69,37 +77,96 @@ struct ProtectedMistakeTests {
     }
 }
 
+private struct Pair: Sendable {
+    var first = 1
+    var second = 2
+}
+
 /// Every way to reach a protected value.
-enum Access: String, CaseIterable, Codable, Sendable {
+enum Access: CaseIterable, Sendable {
     case get, set, modify, member, writableMember, setMember, modifyMember, read, write, append
     case compare, compareWithItself, hash, transition, exchange, writeInTime, writeWheneverPossible, wait
     case waitInTime, withTwo, withThree
 
-    fileprivate func make(to value: Protected<Numbers>) {
+    /// How a process ends that does so inside an access.
+    fileprivate func end() async -> ExitTest.Result? {
         switch self {
-        case .get: _ = value.wrappedValue
-        case .set: value.wrappedValue = Numbers()
-        case .modify: value.wrappedValue.append(1)
-        case .member: _ = value.count
-        case .writableMember: _ = value.elements
-        case .setMember: value.elements = [1]
-        case .modifyMember: value.elements.append(1)
-        case .read: value.read { _ in }
-        case .write: value.write { _ in }
-        case .append: value.append(1)
-        case .compare: _ = value == Protected(Numbers())
-        case .compareWithItself: _ = value == value.projectedValue
-        case .hash: _ = value.hashValue
-        case .transition: _ = value.attemptToTransition(to: Numbers())
-        case .exchange: _ = value.exchange(Numbers())
-        case .writeInTime: _ = value.write(timeout: .seconds(600)) { _ in }
-        case .writeWheneverPossible: _ = value.write(timeout: .never) { _ in }
-        case .wait: value.wait { _ in true }
-        case .waitInTime: _ = value.wait(until: { _ in true }, timeout: .seconds(600))
-        case .withTwo: withLocked(Protected(0), value) { _, _ in }
-        case .withThree: withLocked(Protected(0), value, Protected(1)) { _, _, _ in }
+        case .get:
+            await #expect(processExitsWith: .failure, observing: standardError) { comeBack { _ = $0.wrappedValue } }
+        case .set:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { $0.wrappedValue = Numbers() }
+            }
+        case .modify:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { $0.wrappedValue.append(1) }
+            }
+        case .member: await #expect(processExitsWith: .failure, observing: standardError) { comeBack { _ = $0.count } }
+        case .writableMember:
+            await #expect(processExitsWith: .failure, observing: standardError) { comeBack { _ = $0.elements } }
+        case .setMember:
+            await #expect(processExitsWith: .failure, observing: standardError) { comeBack { $0.elements = [1] } }
+        case .modifyMember:
+            await #expect(processExitsWith: .failure, observing: standardError) { comeBack { $0.elements.append(1) } }
+        case .read:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { value in value.read { _ in } }
+            }
+        case .write:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { value in value.write { _ in } }
+            }
+        case .append: await #expect(processExitsWith: .failure, observing: standardError) { comeBack { $0.append(1) } }
+        case .compare:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { _ = $0 == Protected(Numbers()) }
+            }
+        case .compareWithItself:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { _ = $0 == $0.projectedValue }
+            }
+        case .hash:
+            await #expect(processExitsWith: .failure, observing: standardError) { comeBack { _ = $0.hashValue } }
+        case .transition:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { _ = $0.attemptToTransition(to: Numbers()) }
+            }
+        case .exchange:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { _ = $0.exchange(Numbers()) }
+            }
+        case .writeInTime:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { value in _ = value.write(timeout: .seconds(600)) { _ in } }
+            }
+        case .writeWheneverPossible:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { value in _ = value.write(timeout: .never) { _ in } }
+            }
+        case .wait:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { value in value.wait { _ in true } }
+            }
+        case .waitInTime:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { value in _ = value.wait(until: { _ in true }, timeout: .seconds(600)) }
+            }
+        case .withTwo:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { value in withLocked(Protected(0), value) { _, _ in } }
+            }
+        case .withThree:
+            await #expect(processExitsWith: .failure, observing: standardError) {
+                comeBack { value in withLocked(Protected(0), value, Protected(1)) { _, _, _ in } }
+            }
         }
     }
+}
+
+private func comeBack(_ access: (Protected<Numbers>) -> Void) {
+    giveUp(afterSeconds: 120)
+    let value = Protected(Numbers())
+    value.write { _ in access(value) }
 }
 
 /// A value that has all that ``Protected`` has extensions for.

@@ -185,14 +185,23 @@ struct ProtectedTests {
         #expect(number.write { Only(id: $0) }.id == 9)
     }
 
-    @Test("The result of a write may be ignored")
-    func ignored() {
+    @Test("withLock(_:) is another word for write(_:)")
+    func withLock() {
         let number = Protected(0)
-        number.write { number -> Int in
-            number += 1
-            return number
+        onThreads(4) { _ in
+            for _ in 0..<5_000 { number.withLock { $0 += 1 } }
         }
-        #expect(number.wrappedValue == 1)
+        #expect(number.withLock { Only(id: $0) }.id == 20_000)
+        do throws(Refusal) {
+            try number.withLock { number throws(Refusal) in
+                number = 0
+                throw Refusal(code: 4)
+            }
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect(error.code == 4)
+        }
+        #expect(number.wrappedValue == 0)
     }
 
     @Test("An assignment to the handle's value, or to the wrapped property, replaces the value")

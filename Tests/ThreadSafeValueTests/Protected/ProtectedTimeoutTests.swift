@@ -88,6 +88,22 @@ struct ProtectedTimeoutTests {
         #expect(numbers.wrappedValue == [1, 2])
     }
 
+    @Test("A write with a time-out has its turn, however often another thread takes the value again at once")
+    func besideHolder() throws {
+        try inTime {
+            let (number, isOver) = (Protected(0), Protected(false))
+            let holder = RunningThread {
+                while !isOver.wrappedValue { number.read { _ in Thread.sleep(forTimeInterval: 0.002) } }
+            }
+            for _ in 0..<8 {
+                let hasWritten: Void? = number.write(timeout: .seconds(100)) { $0 += 1 }
+                #expect(hasWritten != nil)
+            }
+            isOver.wrappedValue = true
+            holder.join()
+        }
+    }
+
     @Test("Of writes with short time-outs on a crowded value, each is done once or not at all")
     func crowded() {
         let number = Protected(0)

@@ -5,7 +5,6 @@
 import Testing
 import ThreadSafeValue
 
-/// Those that no key path can lead through.
 @Suite("Subscripts of a handle")
 struct SubscriptTests {
     @Test("Counting with a default from four threads loses nothing")
@@ -43,6 +42,46 @@ struct SubscriptTests {
         #expect(lists["b"] == [1])
     }
 
+    @Test("Elements by index and values by key are read, replaced and changed, from four threads too")
+    func elements() {
+        let list = Protected([1, 2, 3])
+        let table = Protected<[String: [Int]]>([:])
+        list[0] = 5
+        list[1] += 1
+        table["a"] = [1]
+        table["a"]?.append(2)
+        table["b"]?.append(3)
+        #expect(list[0] == 5)
+        #expect(list.wrappedValue == [5, 3, 3])
+        #expect(table["a"] == [1, 2])
+        #expect(table["b"] == nil)
+        table["a"] = nil
+        #expect(table.wrappedValue.isEmpty)
+        let counts = Protected<[Int: Int]>([7: 0])
+        onThreads(4) { _ in
+            for _ in 0..<10_000 {
+                list[1] += 1
+                counts[7]! += 1
+            }
+        }
+        #expect(list.wrappedValue == [5, 40_003, 3])
+        #expect(counts.wrappedValue == [7: 40_000])
+    }
+
+    @Test("A collection is not copied when an element, a value or a part is changed or replaced")
+    func notCopied() {
+        let list = Protected(Array(0..<1_000))
+        let lists = Protected([7: Array(0..<1_000)])
+        let before = (list.read { $0.address }, lists.read { $0[7]?.address })
+        list[0] += 1
+        list[1] = 5
+        list[2...3] = [6, 7]
+        lists[7]?[0] = 1
+        #expect(list.read { $0.address } == before.0)
+        #expect(lists.read { $0[7]?.address } == before.1)
+        #expect(list[..<4] == [1, 5, 6, 7])
+    }
+
     @Test("Open ranges are read, replaced and changed in place")
     func openRanges() {
         let list = Protected([3, 2, 1, 0])
@@ -70,7 +109,13 @@ struct SubscriptTests {
             table["a", default: Last {}] = Last {}
             list.append(Last { seen.add(list.count) })
             list[0...] = [Last {}]
-            precondition(seen.entries == [1, 1])
+            list[0] = Last { seen.add(list.count) }
+            list[0] = Last {}
+            let values = Protected<[String: Last]>([:])
+            values["a"] = Last { seen.add(10 + values.count) }
+            values["a"] = Last { seen.add(20 + values.count) }
+            values["a"] = nil
+            precondition(seen.entries == [1, 1, 1, 11, 20])
         }
     }
 }

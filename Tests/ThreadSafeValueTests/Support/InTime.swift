@@ -33,12 +33,27 @@ func inTime<Answer: Sendable>(
 
 /// Waits until a condition holds that nothing announces. Only for what must come true: gives up after a long time.
 ///
-/// It sleeps for some microseconds between two looks, after `looks` in a row.
-func poll(seconds: TimeInterval = 240, looks: Int = 1, _ what: String, until isTrue: () throws -> Bool) throws {
-    let end = Date(timeIntervalSinceNow: seconds)
+/// It sleeps for some microseconds between two looks, after `looks` in a row. After five seconds it prints what it waits
+/// for, so that the output of a run that is stopped tells why.
+func poll(
+    seconds: TimeInterval = 240,
+    looks: Int = 1,
+    _ what: String,
+    file: String = #fileID,
+    line: Int = #line,
+    until isTrue: () throws -> Bool
+) throws {
+    let start = Date()
     var looked = 0
+    var isSaid = false
     while try !isTrue() {
-        guard Date() < end else { throw Hung(description: "It never came true: \(what).") }
+        let waited = Date().timeIntervalSince(start)
+        guard waited < seconds else { throw Hung(description: "It never came true: \(what), at \(file):\(line).") }
+        if waited > 5, !isSaid {
+            isSaid = true
+            print("A test has waited for 5 s: \(what), at \(file):\(line).")
+            fflush(nil)
+        }
         looked += 1
         if looked >= looks { usleep(50) }
     }
@@ -46,7 +61,7 @@ func poll(seconds: TimeInterval = 240, looks: Int = 1, _ what: String, until isT
 
 extension QueueSafeValue {
     /// Waits until as many commands stand in line.
-    func waitForPending(_ count: Int) throws {
-        try poll("\(count) commands in line") { pendingCommandCount() == count }
+    func waitForPending(_ count: Int, file: String = #fileID, line: Int = #line) throws {
+        try poll("\(count) commands in line", file: file, line: line) { pendingCommandCount() == count }
     }
 }

@@ -19,21 +19,27 @@ struct Comparison {
         Thread { while true { sleep(1_000) } }.start()
 
         var report = Report(effort: effort)
-        for contest in Contest.all {
-            let contestants = contest.contestants.filter { has($0.name, argument("--contestants")) }
-            for setting in contest.settings {
-                let title = contest.title(in: setting)
-                if isWanted(title) { report.contests.append((title, Cells(of: contestants, in: setting, effort))) }
-            }
-        }
+        report.contests = measured(Contest.all, effort)
         if isWanted("longest wait") { report.longestWaits = LongestWait.measure(effort) }
         if isWanted("latency") { report.latencies = Latency.measure(effort) }
         if isWanted("pending") { report.pendingBytes = Pending.bytes }
         for growth in Growth.all(effort) where isWanted(growth.file) {
             report.growths.append(growth.measured(rounds: effort.growthRounds))
         }
+        report.realContests = measured(Contest.realCode, effort)
+        for growth in Growth.realCode where isWanted(growth.file) {
+            report.realGrowths.append(growth.measured(rounds: effort.growthRounds))
+        }
         print(report.markdown)
         if let folder = argument("--write") { try report.write(to: URL(fileURLWithPath: folder)) }
+    }
+
+    private static func measured(_ contests: [Contest], _ effort: Effort) -> [(title: String, cells: Cells)] {
+        contests.flatMap { contest in
+            let contestants = contest.contestants.filter { has($0.name, argument("--contestants")) }
+            return contest.settings.map { (contest.title(in: $0), $0) }.filter { isWanted($0.0) }
+                .map { title, setting in (title, Cells(of: contestants, in: setting, effort)) }
+        }
     }
 
     private static func argument(_ name: String) -> String? {

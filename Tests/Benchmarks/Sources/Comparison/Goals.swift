@@ -29,7 +29,7 @@ struct Goal {
     let cell: Cell
     let atMost: Double
 
-    static let all = (changes + reads + submissions + awaits + holds).flatMap { $0 }
+    static let all = (changes + reads + submissions + awaits + holds + realCode).flatMap { $0 }
 
     static let set = "wait.highestPriority.set { }"
     static let awaited = "await value.async.highestPriority.set { }"
@@ -44,6 +44,7 @@ struct Goal {
         goals(.changes, .crowd, "kept commands: set { }", nio, atMost: 0.7),
         goals(.changes, .crowd, "wait(timeout:): set { }", [set], atMost: 1.2),
         goals(.changes, .alone, "$model.count += 1", ["Mutex"], atMost: 1.2),
+        goals(.changes, .alone, "set { current, done in }", ["Mutex"], atMost: 5),
     ]
 
     private static let reads = [
@@ -77,12 +78,37 @@ struct Goal {
         goals(.held64, .multitude, set, locks, atMost: 1.3),
     ]
 
+    private static let realCode = [
+        goals(.genericChange, .alone, "Protected.write", ["Mutex"], atMost: 1.1),
+        goals(.genericChange, .alone, set, ["Mutex"], atMost: 1.2),
+        goals(.genericSetAndGet, .alone, "Protected", ["Mutex"], atMost: 1.1),
+        goals(.wrappedInClass, .alone, "@Protected count += 1", ["Mutex"], atMost: 1.9),
+        goals(.wrappedInClass, .alone, "$model.count += 1", ["Mutex"], atMost: 1.9),
+        goals(.element, .alone, "$list[0] += 1", ["Mutex"], atMost: 2.5),
+        goals(.element, .alone, "handle[0] += 1", ["Mutex"], atMost: 2.5),
+        goals(.key, .alone, "$table[key] = value", ["Mutex"], atMost: 1.5),
+        goals(.part, .alone, "handle[1...2] = [1, 2]", ["Mutex"], atMost: 2),
+        goals(.loneCommand, .alone, "async.set { } completion: { }", ["DispatchQueue.async + lock"], atMost: 1.1),
+    ]
+
     /// One pending command of 1,000,000 beside one of 1,000, and its bytes.
     static let pendingTime = 1.2
     static let pendingBytes = 96.0
 
     /// A command with 10,000 target queues beside one with one.
     static let manyTargets = 2.0
+
+    /// A command beside a thread that waits beside one without.
+    static let besideWait = 1.5
+
+    /// A command for one of several target queues beside a block with a lock.
+    static let lanes = 8.0
+
+    /// One of 16,000 async closures beside one of 2,000.
+    static let asyncClosures = 1.2
+
+    /// A task of 800 that wait for a connection beside one of 100.
+    static let connection = 1.5
 
     /// Of one access, in nanoseconds.
     static let longestWait = 60_000_000.0

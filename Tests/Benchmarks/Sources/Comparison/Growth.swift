@@ -38,9 +38,9 @@ struct Growth {
         return growth
     }
 
-    /// The times of the first curve, which is ours.
-    func times(of size: Int) -> [Double] {
-        curves[0].times[sizes.firstIndex(of: size)!]
+    /// The times of the first curve, which is ours, or of the second, its peer.
+    func times(of size: Int, curve: Int = 0) -> [Double] {
+        curves[curve].times[sizes.firstIndex(of: size)!]
     }
 
     static func all(_ effort: Effort) -> [Growth] {
@@ -94,6 +94,52 @@ struct Growth {
                         return Double(nanoseconds() - start) / Double(operations)
                     }
                 }
+            ),
+        ]
+    }
+
+    /// What code bases did that were moved onto the library.
+    static var realCode: [Growth] {
+        [
+            Growth(
+                file: "growth-beside",
+                title: "Submitting beside threads that wait for their own changes",
+                unit: "threads, of which the first submits",
+                sizes: [1, 2],
+                curves: [
+                    Curve(name: "async.set { }", isOurs: true, measure: BesideWait.commands),
+                    Curve(name: "DispatchQueue.async + lock", isOurs: false, measure: BesideWait.blocks),
+                ]
+            ),
+            Growth(
+                file: "growth-lanes",
+                title: "Running 8,000 commands for several target queues in turn",
+                unit: "target queues",
+                sizes: [1, 2, 8],
+                curves: [
+                    Curve(name: "async.set { } completion: { }", isOurs: true, measure: DeepLanes.commands),
+                    Curve(name: "queues + lock", isOurs: false, measure: DeepLanes.blocks),
+                ]
+            ),
+            Growth(
+                file: "growth-async-closures",
+                title: "Async closures that waited for the value",
+                unit: "tasks",
+                sizes: [AsyncClosures.few, AsyncClosures.many],
+                curves: [
+                    Curve(name: "await value.async.set { await }", isOurs: true, measure: AsyncClosures.commands),
+                    Curve(name: "continuations by hand", isOurs: false, measure: AsyncClosures.byHand),
+                ]
+            ),
+            Growth(
+                file: "growth-connection",
+                title: "Tasks that wait for one connection: processor time",
+                unit: "tasks",
+                sizes: [OneConnection.few, 200, 400, OneConnection.many],
+                curves: [
+                    Curve(name: "try await write(when:)", isOurs: true, measure: OneConnection.conditions),
+                    Curve(name: "continuations by hand", isOurs: false, measure: OneConnection.byHand),
+                ]
             ),
         ]
     }

@@ -14,6 +14,8 @@ struct Report {
     var latencies: [Latency] = []
     var pendingBytes: Double?
     var growths: [Growth] = []
+    var realContests: [(title: String, cells: Cells)] = []
+    var realGrowths: [Growth] = []
     private let loadAtStart = machine_load()
 
     init(effort: Effort) {
@@ -29,6 +31,9 @@ extension Report {
         if !latencies.isEmpty { parts.append(latencyTable) }
         if !growths.isEmpty { parts.append("## cost as work grows") }
         parts += growths.map(section)
+        if !realContests.isEmpty || !realGrowths.isEmpty { parts.append("## as real code has it") }
+        for (title, cells) in realContests { parts.append("#" + table(of: cells, title)) }
+        parts += realGrowths.map(section)
         return parts.joined(separator: "\n\n") + "\n"
     }
 
@@ -46,7 +51,7 @@ extension Report {
         var files = [
             "results.md": markdown, "summary.md": summary, "runs.txt": runs.lines.joined(separator: "\n") + "\n",
         ]
-        for growth in growths { files["\(growth.file).svg"] = Chart(growth).svg }
+        for growth in growths + realGrowths { files["\(growth.file).svg"] = Chart(growth).svg }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for (name, text) in files {
             try text.write(to: folder.appendingPathComponent(name), atomically: true, encoding: .utf8)
@@ -69,7 +74,7 @@ extension Report {
 
     /// What a contest gave that was held for a cell.
     func cells(of cell: Cell) -> Cells? {
-        contests.first { $0.title == cell.title }?.cells
+        (contests + realContests).first { $0.title == cell.title }?.cells
     }
 
     private var goalTable: String {
@@ -83,8 +88,9 @@ extension Report {
         let cell = goal.cell
         guard let cells = cells(of: cell), cells.have(cell.ours), cell.peers.allSatisfy(cells.have) else { return nil }
         let ratio = cells.ratio(of: cell.ours, toBestOf: cell.peers, cell.measure)
-        // What is done is plain from the contestant's name, unless it is held.
-        let what = cell.contest.name.hasPrefix("held") ? "\(cell.contest.name), " : ""
+        // What is done is plain from the contestant's name, unless it is held, or real code.
+        let isPlain = Contest.all.contains { $0.name == cell.contest.name } && !cell.contest.name.hasPrefix("held")
+        let what = isPlain ? "" : "\(cell.contest.name), "
         return [
             "`\(cell.ours)`, \(what)\(cell.setting.name)\(cell.measure == .processorTime ? ", processor time" : "")",
             cell.setting.placement,
@@ -104,17 +110,24 @@ extension Report {
         }
     }
 
+    /// Ours beside ours of another size, or beside the peer of the same size.
     private var growthRows: [[String]] {
         [
-            ("growth-pending", "a pending command", Pending.few, Pending.many, Goal.pendingTime),
-            ("growth-queues", "a command beside target queues", 1, ManyTargets.many, Goal.manyTargets),
-        ].compactMap { file, name, few, many, atMost in
-            guard let growth = growths.first(where: { $0.file == file }) else { return nil }
-            let ratio = Ratio(zip(growth.times(of: many), growth.times(of: few)).map { $0 / $1 })
+            ("growth-pending", "a pending command", Pending.many, Pending.few, Goal.pendingTime),
+            ("growth-queues", "a command beside target queues", ManyTargets.many, 1, Goal.manyTargets),
+            ("growth-beside", "async.set beside a thread that waits, threads", 2, 1, Goal.besideWait),
+            ("growth-lanes", "a command for one of several target queues", 2, nil, Goal.lanes),
+            ("growth-lanes", "a command for one of several target queues", 8, nil, Goal.lanes),
+            ("growth-async-closures", "async closures", AsyncClosures.many, AsyncClosures.few, Goal.asyncClosures),
+            ("growth-connection", "tasks for a connection", OneConnection.many, OneConnection.few, Goal.connection),
+        ].compactMap { (file: String, name: String, size: Int, other: Int?, atMost: Double) -> [String]? in
+            guard let growth = (growths + realGrowths).first(where: { $0.file == file }) else { return nil }
+            let (ours, others) = (growth.times(of: size), growth.times(of: other ?? size, curve: other == nil ? 1 : 0))
+            let ratio = Ratio(zip(ours, others).map { $0 / $1 })
             return [
-                "\(name), \(many.grouped)", "pinned", growth.times(of: many).spread,
-                "the same, \(few.grouped)", growth.times(of: few).spread,
-                ratio.description, atMost.ratio, reached(ratio.median <= atMost),
+                "\(name), \(size.grouped)", "", ours.spread,
+                other.map { "the same, \($0.grouped)" } ?? growth.curves[1].name,
+                others.spread, ratio.description, atMost.ratio, reached(ratio.median <= atMost),
             ]
         }
     }

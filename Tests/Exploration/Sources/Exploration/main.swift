@@ -16,48 +16,47 @@ private let usage = """
     Exploration --replay 'NAME:CHOICES'  one schedule of a scenario again, step by step
     """
 
-private func run(_ arguments: [String]) -> Bool {
+/// - Returns: `nil` for arguments that make no sense.
+private func run(_ arguments: [String]) -> Bool? {
     var explorer = Explorer()
     var rest = arguments[...]
-    var only: String?
+    var scenarios = Scenario.all
     var preemptions: Int?
     var isWhole = false
-    var part = (index: 0, count: 1)
     while let option = rest.popFirst() {
         if option == "--whole" {
             isWhole = true
             continue
         }
-        let argument = rest.popFirst() ?? ""
+        guard let argument = rest.popFirst() else { return nil }
         switch option {
         case "--random":
-            let seed = rest.popFirst().flatMap { UInt64($0) } ?? .random(in: 0...UInt64.max >> 16)
-            return explorer.exploreRandomly(Int(argument) ?? 1, seed: seed)
+            let given = rest.popFirst()
+            guard let count = Int(argument), let seed = given.map({ UInt64($0) }) ?? .random(in: 0...UInt64.max >> 16)
+            else { return nil }
+            return explorer.exploreRandomly(count, seed: seed)
         case "--seed":
-            guard let seed = UInt64(argument) else { break }
+            guard let seed = UInt64(argument) else { return nil }
             world.isVerbose = true
             return explorer.runRandomly(seed) != nil
         case "--replay":
             let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
-            guard let scenario = Scenario.all.first(where: { $0.name == parts[0] }), parts.count == 2 else { break }
+            guard parts.count == 2, let scenario = scenario(named: String(parts[0])) else { return nil }
             explorer.replay(scenario, explorer.choices(parts[1]))
             return world.failure == nil
-        case "--only": only = argument
-        case "--preemptions": preemptions = Int(argument)
+        case "--only":
+            guard let scenario = scenario(named: argument) else { return nil }
+            scenarios = [scenario]
+        case "--preemptions":
+            guard let bound = Int(argument) else { return nil }
+            preemptions = bound
         case "--part":
             let numbers = argument.split(separator: "/").compactMap { Int($0) }
-            guard numbers.count == 2, numbers[0] >= 0, numbers[0] < numbers[1] else {
-                print(usage)
-                return false
-            }
-            part = (numbers[0], numbers[1])
+            guard numbers.count == 2, numbers[0] >= 0, numbers[0] < numbers[1] else { return nil }
+            scenarios = stride(from: numbers[0], to: scenarios.count, by: numbers[1]).map { scenarios[$0] }
         default:
-            print(usage)
-            return false
+            return nil
         }
-    }
-    let scenarios = Scenario.all.enumerated().compactMap { index, scenario in
-        index % part.count == part.index && (only == nil || scenario.name == only) ? scenario : nil
     }
     for scenario in scenarios {
         let bound = isWhole ? nil : preemptions ?? scenario.preemptions
@@ -67,10 +66,21 @@ private func run(_ arguments: [String]) -> Bool {
     return true
 }
 
+private func scenario(named name: String) -> Scenario? {
+    if let scenario = Scenario.all.first(where: { $0.name == name }) { return scenario }
+    print("error: there is no scenario \"\(name)\". There are:")
+    for scenario in Scenario.all { print("    " + scenario.name) }
+    return nil
+}
+
 // What is global is made here, not in the middle of an execution.
-_ = (WaitGraph.shared, DispatchQueue.main.identity)
+_ = (WaitGraph.shared, DispatchQueue.globalIdentities, DispatchQueue.own)
 unsafe cfiber_on_crash { signal in
     print("FAILED  a crash with signal \(signal) in \(world.scenario): \(Explorer().text(world.chooser.choices))")
     fflush(nil)
 }
-exit(run(Array(CommandLine.arguments.dropFirst())) ? 0 : 1)
+guard let isPassed = run(Array(CommandLine.arguments.dropFirst())) else {
+    print(usage)
+    exit(2)
+}
+exit(isPassed ? 0 : 1)

@@ -4,7 +4,7 @@
 
 /// The double of the library's atomic word: each operation is one step, and other threads may run before it.
 ///
-/// Memory is sequentially consistent here: what a weaker order would allow is not explored.
+/// Memory is sequentially consistent, but in scenarios that are about its order: see `Memory`.
 @safe
 @usableFromInline
 struct AtomicWord {
@@ -47,60 +47,110 @@ struct AtomicWord {
 extension AtomicWord {
     @usableFromInline
     @inline(never)
-    func load() -> UInt64 {
-        switch unsafe storage.pointee.role {
-        case .object: return unsafe storage.pointee.bits
-        default: return step("load")
-        }
-    }
+    func load() -> UInt64 { load("load", acquires: false) }
 
     @usableFromInline
-    func loadAcquiring() -> UInt64 { load() }
-
-    /// Only under the lock of the line is a waiter handed the turn, so there it makes no difference when it looks.
     @inline(never)
-    func loadHanded() -> UInt64 {
-        if world.current.lockCount == 0 { return load() }
-        unsafe world.current.observe(storage.pointee.facts(storage.pointee.bits & identityBits))
-        return unsafe storage.pointee.bits
+    func loadAcquiring(_ file: StaticString = #fileID, _ line: Int = #line) -> UInt64 {
+        load("load acquiring", acquires: !Weakening.acquires(file, line))
+    }
+
+    private func load(_ name: StaticString, acquires: Bool) -> UInt64 {
+        if isStep { world.pass(.run(name, 0)) }
+        return look(acquires: acquires) { _ in true }.bits
     }
 
     @usableFromInline
     @inline(never)
     func store(_ bits: UInt64) {
-        _ = step("store", bits)
-        change(to: bits)
+        world.pass(.run("store", bits))
+        change(to: bits, releasing: View())
     }
 
     @usableFromInline
-    func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool { exchange(expected, for: desired) }
+    func exchangeAcquiring(
+        _ expected: UInt64,
+        for desired: UInt64,
+        _ file: StaticString = #fileID,
+        _ line: Int = #line
+    ) -> Bool {
+        exchange(expected, for: desired, acquires: !Weakening.acquires(file, line), releases: false)
+    }
 
     @usableFromInline
-    func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool { exchange(expected, for: desired) }
+    func exchangeReleasing(
+        _ expected: UInt64,
+        for desired: UInt64,
+        _ file: StaticString = #fileID,
+        _ line: Int = #line
+    ) -> Bool {
+        exchange(expected, for: desired, acquires: false, releases: !Weakening.releases(file, line))
+    }
 
     @usableFromInline
+    func exchange(
+        _ expected: UInt64,
+        for desired: UInt64,
+        _ file: StaticString = #fileID,
+        _ line: Int = #line
+    ) -> Bool {
+        let (acquires, releases) = (!Weakening.acquires(file, line), !Weakening.releases(file, line))
+        return exchange(expected, for: desired, acquires: acquires, releases: releases)
+    }
+
     @inline(never)
-    func exchange(_ expected: UInt64, for desired: UInt64) -> Bool {
-        let isExpected = step("exchange", desired) == expected
-        if isExpected { change(to: desired) }
-        return isExpected
+    private func exchange(_ expected: UInt64, for desired: UInt64, acquires: Bool, releases: Bool) -> Bool {
+        if isStep { world.pass(.run("exchange", desired)) }
+        let isObject = if case .object = unsafe storage.pointee.role { true } else { false }
+        // It fails only as the word differs, be it in an old store, and orders nothing then.
+        let isNewest = unsafe storage.pointee.bits == expected
+        let seen = look(acquires: false) { $0.bits != expected }
+        guard isNewest, seen.bits == expected else { return false }
+        if isObject, world.memory.isWeak { unsafe world.memory.keeps(desired, storage.pointee.id) }
+        if world.memory.isWeak, acquires { world.current.view.join(seen.view) }
+        // Whoever acquires the new store acquires what this one follows as well.
+        var view = seen.view
+        if world.memory.isWeak, releases { view.join(world.current.view) }
+        change(to: desired, releasing: view)
+        return true
     }
 
     @inline(never)
     func increment() {
-        unsafe change(to: step("increment") + 1)
+        world.pass(.run("increment", 0))
+        change(to: look(acquires: false) { _ in true }.bits + 1, releasing: View())
     }
 
-    private func step(_ name: StaticString, _ argument: UInt64 = 0) -> UInt64 {
-        world.pass(.run(name, argument))
+    /// A word that keeps an object does so once, so but for the order of memory it makes no difference when.
+    private var isStep: Bool {
+        if case .object = unsafe storage.pointee.role { world.memory.isWeak } else { true }
+    }
+
+    /// Looks at the newest store, or at an older one for which `isVisible`.
+    private func look(acquires: Bool, _ isVisible: (Place.Store) -> Bool) -> Place.Store {
         let bits = unsafe storage.pointee.bits
-        unsafe world.current.observe(storage.pointee.facts(bits))
+        let facts = unsafe storage.pointee.facts(bits)
+        var seen = Place.Store(bits: bits, facts: facts, view: View())
+        if world.memory.isWeak {
+            let place = unsafe world.memory.place(storage.pointee.id, bits, facts)
+            let age = world.memory.chooseAge(at: place, isVisible)
+            seen = place.stores[place.newest - age]
+            if acquires { world.current.view.join(seen.view) }
+            world.current.view[place.index] = max(world.current.view[place.index], place.newest - age)
+            if age > 0, world.isVerbose { world.log("     sees what is \(age) stores old") }
+        }
+        if isStep { world.current.observe(seen.facts) }
         if case .turn(let value) = unsafe storage.pointee.role { world.monitor.looked(at: value) }
-        if world.isVerbose { world.log("     finds \(String(bits, radix: 16))") }
-        return bits
+        if world.isVerbose, isStep { world.log("     finds \(String(seen.bits, radix: 16))") }
+        return seen
     }
 
-    private func change(to bits: UInt64) {
+    private func change(to bits: UInt64, releasing view: View) {
+        if world.memory.isWeak {
+            let place = unsafe world.memory.place(storage.pointee.id, storage.pointee.bits)
+            unsafe place.stores.append(Place.Store(bits: bits, facts: storage.pointee.facts(bits), view: view))
+            world.current.view[place.index] = place.newest
+        }
         let old = unsafe storage.pointee.bits
         unsafe world.objectChanged(
             storage.pointee.id,
@@ -115,41 +165,17 @@ extension AtomicWord {
 }
 
 extension AtomicWord.Storage {
-    /// The bits, with a lane named as in every execution.
+    /// The bits, but for the address of an object.
     fileprivate func facts(_ bits: UInt64) -> UInt64 {
-        let holder = bits & identityBits
-        guard case .turn = role, holder >> 36 != 0 else { return bits }
-        let target = unsafe Unmanaged<DispatchQueue>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(holder))!)
-        return mix(bits & ~identityBits, unsafe target.takeUnretainedValue().id)
+        if case .object = role { min(bits, 1) } else { bits }
     }
 }
 
-// A word may keep an object. It is made once, and what it is made from does not change, so it makes no difference when.
 extension AtomicWord {
-    @inline(never)
-    func object<Object: AnyObject>(orMake make: () -> Object) -> Object {
-        if let object: Object = object() { return object }
-        let made = make()
-        unsafe storage.pointee.bits = UInt64(UInt(bitPattern: Unmanaged.passRetained(made).toOpaque()))
-        unsafe storage.pointee.role = .object
-        return made
-    }
-
-    @inline(never)
-    func object<Object: AnyObject>() -> Object? {
-        let bits = unsafe storage.pointee.bits
-        return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeUnretainedValue()
-    }
-
-    @inline(never)
-    func takeObject<Object: AnyObject>() -> Object? {
-        let bits = unsafe storage.pointee.bits
-        return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeRetainedValue()
-    }
-
-    @usableFromInline
-    static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
-        unsafe .fromOpaque(UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped)
+    /// The object is used.
+    static func seen<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
+        world.memory.uses(bits)
+        return unsafe unmanaged(bits)
     }
 }
 
@@ -159,5 +185,7 @@ func currentThreadIdentity() -> UInt64 { world.current.identity }
 
 @usableFromInline
 func pauseSpinning() {}
+
+func yieldProcessor() {}
 
 func processorCount() -> Int { 2 }

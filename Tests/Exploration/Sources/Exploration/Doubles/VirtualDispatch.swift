@@ -19,6 +19,7 @@ public final class DispatchSemaphore: @unchecked Sendable {
         world.monitor.parks(world.current)
         world.pass(.wait(self, until: nil))
         change(by: -1)
+        world.memory.acquire(id)
     }
 
     /// The same with an end.
@@ -34,6 +35,7 @@ public final class DispatchSemaphore: @unchecked Sendable {
         world.current.observe(isSignalled ? 1 : 0)
         if isSignalled {
             change(by: -1)
+            world.memory.acquire(id)
         } else {
             world.comes(timeout.uptimeNanoseconds, world.monitor.hasTimeout(world.current))
         }
@@ -43,6 +45,7 @@ public final class DispatchSemaphore: @unchecked Sendable {
     @discardableResult
     func signal() -> Int {
         if count > 0 { world.fail("a thread is woken twice") }
+        world.memory.release(id)
         change(by: 1)
         return 0
     }
@@ -72,6 +75,7 @@ public final class DispatchQueue: @unchecked Sendable {
     private var blocks: [(tag: UInt64, run: () -> Void)] = []
     private var timers: [VirtualTimer] = []
     private var isSuspended = false
+    private var specific: OwnQueue?
 
     /// A queue that runs up to `width` blocks at once.
     init(label: String, width: Int = 1) {
@@ -94,14 +98,26 @@ extension DispatchQueue {
     }
 
     /// The same for the block of a lane, which the lane names.
-    func async(of lane: Lane, execute block: @escaping () -> Void) {
-        dispatch(mix(lane.id, UInt64(lane.block)), block)
+    func async(of run: BlockRun, execute block: @escaping () -> Void) {
+        dispatch(run.id, block)
     }
 
     private func dispatch(_ tag: UInt64, _ block: @escaping () -> Void) {
         world.pass(.run("async", id))
         enter()
-        change { blocks.append((tag, block)) }
+        let view = world.newObject()
+        world.memory.release(view)
+        change {
+            blocks.append(
+                (
+                    tag,
+                    {
+                        world.memory.acquire(view)
+                        block()
+                    }
+                )
+            )
+        }
     }
 
     func set(_ timer: VirtualTimer) {
@@ -160,7 +176,7 @@ extension DispatchQueue {
     func enter() {
         guard execution != world.execution else { return }
         execution = world.execution
-        (blocks, timers, isSuspended) = ([], [], false)
+        (blocks, timers, isSuspended, specific) = ([], [], false, nil)
         for number in 0..<width { world.addWorker("\(label)/\(number)", of: self) }
     }
 
@@ -172,7 +188,7 @@ extension DispatchQueue {
     }
 
     private var contents: UInt64 {
-        var hash: UInt64 = isSuspended ? 1 : 0
+        var hash: UInt64 = (isSuspended ? 1 : 0) + (specific == nil ? 0 : 2)
         for block in blocks { hash = mix(hash, block.tag) }
         for timer in timers { hash = mix(mix(hash, timer.time), timer.tag) }
         return hash
@@ -180,21 +196,34 @@ extension DispatchQueue {
 }
 
 extension DispatchQueue {
-    func setSpecific(key: DispatchSpecificKey<Bool>, value: Bool) {}
-
-    /// The one thing that is specific: whether this is the main queue.
-    static func getSpecific(key: DispatchSpecificKey<Bool>) -> Bool? {
-        world.current.isMain || world.current.queue?.isMain == true
+    func setSpecific(key: DispatchSpecificKey<OwnQueue>, value: OwnQueue) {
+        world.pass(.run("set specific", id))
+        enter()
+        change { specific = value }
     }
+
+    func getSpecific(key: DispatchSpecificKey<OwnQueue>) -> OwnQueue? {
+        enter()
+        world.current.observe(specific == nil ? 0 : 1)
+        return isMain ? DispatchQueue.ownMain : specific
+    }
+
+    /// The one thing that is specific: the queue whose block a thread runs.
+    static func getSpecific(key: DispatchSpecificKey<OwnQueue>) -> OwnQueue? {
+        (world.current.isMain ? DispatchQueue.main : world.current.queue)?.getSpecific(key: key)
+    }
+
+    /// Found by all executions alike.
+    private static let ownMain = OwnQueue(DispatchQueue.main.identity, isSerial: true)
 }
 
 /// The double of the library's timers: they fire on one worker. See `World.mayCome` for when.
-enum LibraryTimers {
-    static func call(after nanoseconds: UInt64, _ body: @escaping @Sendable () -> Void) {
-        DispatchQueue.timers.set(VirtualTimer(world.clock + nanoseconds, isUsers: false, body))
+enum LibraryTimer {
+    static func set(at time: UInt64, _ body: @escaping @Sendable () -> Void) {
+        DispatchQueue.timers.set(VirtualTimer(time, isUsers: false, body))
     }
 
-    static func timer(at time: UInt64, _ body: @escaping @Sendable () -> Void) -> VirtualTimer {
+    static func setForUser(at time: UInt64, _ body: @escaping @Sendable () -> Void) -> VirtualTimer {
         let timer = VirtualTimer(time, isUsers: true, body)
         DispatchQueue.timers.set(timer)
         return timer

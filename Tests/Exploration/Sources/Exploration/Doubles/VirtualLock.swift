@@ -39,6 +39,7 @@ extension PlatformLock {
         holder = thread
         thread.lockCount += 1
         thread.observe(content)
+        world.memory.acquire(id)
         if let value { world.monitor.lockTaken(of: value) }
     }
 
@@ -53,10 +54,11 @@ extension PlatformLock {
             } else if let value = world.monitor.value(guardedBy: self) {
                 world.monitor.lockGoes(of: value)
             } else {
-                thread.observed
+                world.lockContents(self) ?? thread.observed
             }
         world.objectChanged(id, from: content, to: new)
         content = new
+        world.memory.release(id)
         holder = nil
         thread.lockCount -= 1
     }

@@ -56,18 +56,31 @@ final class VirtualTask {
     private func change<Answer>(_ body: () -> Answer) -> Answer {
         func contents() -> UInt64 { (isCancelled ? 1 : 0) | (onCancel == nil ? 0 : 2) | (isRunningHandler ? 4 : 0) }
         let before = contents()
+        world.memory.acquire(id)
         let answer = body()
+        world.memory.release(id)
         world.objectChanged(id, from: before, to: contents())
         return answer
     }
 }
 
 enum Task {
+    /// Later threads are more urgent.
+    static var currentPriority: TaskPriority { TaskPriority(rawValue: UInt8(world.current.index)) }
+
     static var isCancelled: Bool { world.current.task?.cancelled ?? false }
 }
 
 struct UnsafeCurrentTask {
     let identity: UInt
+
+    /// A task must not end while its priority is lifted: it is in a command then.
+    func escalatePriority(to priority: TaskPriority) {
+        world.pass(.run("lift the priority of", UInt64(identity)))
+        if !world.threads.contains(where: { $0.task?.identity == UInt64(identity) && !$0.commands.isEmpty }) {
+            world.fail("the priority of a task is lifted that may have ended")
+        }
+    }
 }
 
 func withVirtualTask<Answer>(body: (UnsafeCurrentTask?) -> Answer) -> Answer {
@@ -85,6 +98,7 @@ final class UnsafeContinuation<Success, Failure: Error>: @unchecked Sendable {
     func resume() {
         if isResumed { world.fail("a task is resumed twice") }
         world.objectChanged(id, from: 0, to: 1)
+        world.memory.release(id)
         isResumed = true
     }
 
@@ -92,6 +106,7 @@ final class UnsafeContinuation<Success, Failure: Error>: @unchecked Sendable {
         world.current.rememberOnlyCommands()
         world.current.observe(id)
         world.pass(.until("be resumed") { self.isResumed })
+        world.memory.acquire(id)
     }
 }
 

@@ -150,6 +150,25 @@ extension Scenario {
         a listener hears of commands [queues 1, listened]: async 0; async 0 tells
         a listener comes beside a condition [preemptions 3]: wait when 1 | wait | listen
         a listener comes and goes: wait; wait | listen; unlisten
+        # The order of memory, and the lock.
+        two threads lock [stale 2]: lock | lock
+        two threads lock twice [stale 1]: lock; lock | lock; lock
+        three threads lock [stale 1]: lock | lock | lock
+        a thread locks and is owed the lock [stale 1, jumps fair]: lock; lock | lock
+        a thread locks in time [stale 1]: lockInTime | lock; lock
+        two threads lock in time, and one does without [stale 1, preemptions 3]: lockInTime | lockInTime | lock
+        two threads look again for the lock [stale 1, looks 2]: lock | lock
+        three threads lock, and two come again [stale 1, preemptions 3]: lock; lock | lock; lock | lock
+        two waits, and the order of memory [stale 2]: wait | wait
+        a wait is owed the turn, and the order of memory [stale 1, jumps fair, preemptions 2]: wait; wait | wait | wait
+        a manual wait is completed elsewhere, and the order of memory [stale 1]: wait left | complete | wait
+        a manual command is completed elsewhere, and the order of memory [stale 1, queues 1, preemptions 3]:
+          async 0 left tells | complete | wait
+        a batch and a wait, and the order of memory [stale 1, queues 1, batch 3, preemptions 3]:
+          async 0 tells; async 0 tells | wait
+        a command and a wait, and the order of memory [stale 1, queues 1]: async 0 tells | wait
+        a task and a wait, and the order of memory [stale 1]: task | wait
+        a command is cancelled, and the order of memory [stale 1, queues 1]: async 0 tells | cancel 0
         # A bound for what waits.
         a place for one command [queues 1, limit 1]: async 0 | async 0 tells
         a place for one task [limit 1, preemptions 3]: task | task | task

@@ -33,6 +33,7 @@ extension Scenario {
             case "looks": looks = numbers[0]
             case "limit": limit = numbers[0]
             case "listened": isListenedTo = true
+            case "stale": staleLoads = numbers[0]
             case "preemptions": preemptions = numbers[0]
             default: fatalError("What is \(words[0])?")
             }
@@ -73,6 +74,8 @@ private struct ScenarioReader {
         case "task": return command(.task(isAsync: false), held, parent)
         case "closure": return command(.task(isAsync: true), held, parent)
         case "both": return .both
+        case "lock": return .lock(isTimed: false)
+        case "lockInTime": return .lock(isTimed: true)
         case "beTask": return .beTask
         case "release": return .release(number())
         case "suspend": return .suspend(number())

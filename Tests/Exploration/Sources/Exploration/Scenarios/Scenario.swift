@@ -22,11 +22,13 @@ struct Scenario {
     /// How many commands may wait.
     var limit = Int.max
     var isListenedTo = false
+    /// In a scenario about the order of memory, how many loads may see an old store.
+    var staleLoads: Int?
     /// How many preemptions its exploration is bounded to; `nil` if every schedule is looked at.
     var preemptions: Int?
     let commands: [Command]
 
-    var values: Int { actions.flatMap(\.values).max()! + 1 }
+    var values: Int { (actions.flatMap(\.values).max() ?? -1) + 1 }
 
     var actions: [Action] { Array(threads.joined()) }
 
@@ -39,6 +41,8 @@ indirect enum Action: Sendable, Equatable {
     case command(Command)
     /// Takes the turns of two values at once.
     case both
+    /// Takes the library's own lock, perhaps with a time-out.
+    case lock(isTimed: Bool)
     /// The thread is a task.
     case beTask
     /// Lets go of the thread's handle on a value.

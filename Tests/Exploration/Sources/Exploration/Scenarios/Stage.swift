@@ -57,6 +57,7 @@ final class Stage: @unchecked Sendable {
     /// The values that no action lets go of.
     private var kept: [QueueSafeValue<Cell>] = []
     private var listeners: [ChangeBroadcaster<Cell>] = []
+    let lock = LockSubject()
     private let queues: [DispatchQueue]
     /// What the submissions of async commands returned, and how they ended.
     private var handles: [Int: CommandHandle<Void>] = [:]
@@ -163,6 +164,7 @@ extension Stage {
             case .task(let isAsync): perform(command, isAsync: isAsync, hands)
             }
         case .both: useBoth(hands)
+        case .lock(let isTimed): lock.use(isTimed: isTimed)
         case .beTask: break
         case .release(let value):
             world.pass(.run("let go of value", UInt64(value)))
@@ -335,6 +337,8 @@ extension Stage {
         checkPlace(command)
         if let user = cell.user { world.fail("\(command) runs while command \(user) has the value") }
         if !isOn { world.monitor.starts(command) }
+        world.memory.access(cell.id, "the value")
+        world.memory.access(mix(cell.id, 1), "what a manual command did")
         cell.user = command.index
     }
 
@@ -386,8 +390,10 @@ extension Stage {
             leftChanged {
                 mayLeave -= 1
                 left.append((command, cell, done))
+                world.memory.release(leftID)
             }
             world.pass(.run("return from command", UInt64(command.index)))
+            world.memory.access(cell.id, "the value")
             leftChanged { returned |= 1 << command.index }
             if finished & (1 << command.index) != 0 { exitManually(cell, command) }
         }
@@ -398,6 +404,8 @@ extension Stage {
         world.pass(.until("complete") { !self.left.isEmpty || self.mayLeave == 0 })
         guard !left.isEmpty else { return }
         let next = leftChanged { left.removeFirst() }
+        world.memory.acquire(leftID)
+        world.memory.access(mix(next.cell.id, 1), "what a manual command did")
         let index = next.command.index
         if completion == .dropping { world.monitor.drops(next.command) }
         leftChanged { finished |= 1 << index }

@@ -9,9 +9,10 @@ extension TurnQueue {
     /// All that the lock of the line guards.
     var contents: UInt64 {
         let line = unsafe line
-        var sum = mix(line.fairTime, UInt64(line.suspensions))
-        sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns, line.targetOfMainThread != nil))
-        sum = mix(sum, UInt64(line.acceptedCount))
+        var sum = mix(line.fairness.latest, UInt64(line.suspensions))
+        sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns, line.isReordered))
+        for (target, own) in line.owns { sum &+= mix(UInt64(target), UInt64(own.count)) }
+        sum = mix(mix(sum, UInt64(line.acceptedCount)), UInt64(line.liftCount << 8 | line.lifted.count))
         // Times of arrival count only as far as they tell who came first.
         var arrivals: [(level: UInt64, time: UInt64, id: UInt64)] = []
         for waiter in line.waiters.elements {
@@ -26,6 +27,7 @@ extension TurnQueue {
         arrivals.sort { ($0.level, $0.time, $0.id) < ($1.level, $1.time, $1.id) }
         for arrival in arrivals { sum = mix(sum, mix(arrival.level, arrival.id)) }
         for waiter in line.watchers.elements { sum = mix(sum, waiter?.id ?? 1) }
+        for waiter in line.lateTasks.elements { sum = mix(sum, waiter?.id ?? 2) }
         if let latest = line.latestLane { sum = mix(sum, latest.targetID) }
         return sum
     }
@@ -35,11 +37,16 @@ extension Lane {
     fileprivate var targetID: UInt64 { target.id }
 
     fileprivate var contents: UInt64 {
-        var sum = mix(id, mix(stateContents, UInt64(block)))
-        sum = mix(sum, mix(tellsAtLook, bits(state.isSent, tells == nil) | UInt64(commands.cancelledCount) << 1))
-        for command in batch { sum = mix(sum, command.id) }
+        var sum = mix(id, mix(stateContents, UInt64(commands.cancelledCount)))
+        guard let running else { return sum }
+        sum = mix(sum, mix(running.id, running.tellingAtLook))
+        for command in running.batch.elements { sum = mix(sum, command.id) }
         return sum
     }
+}
+
+extension BlockRun {
+    var id: UInt64 { unsafe AtomicWord(firstIn: self).storage.pointee.id }
 }
 
 extension PendingCommand {
@@ -52,16 +59,16 @@ extension Waiter {
 
     /// All but its arrival.
     var stateContents: UInt64 {
-        let flags = bits(
-            state.isWatching,
-            state.isSent,
-            state.isOwed,
-            state.isLate,
-            state.isRegistered,
-            state.refusal != nil,
-            isInLine
-        )
-        return mix(mix(state.priority.rawValue, flags), mix(state.dueTime, state.patience))
+        let flags = bits(state.needsNoWake, state.isOwed, state.isRegistered, state.refusal != nil)
+        let place: UInt64 =
+            switch state.standing {
+            case .away: 0
+            case .inLine: 1
+            case .watching: 2
+            case .late: 3
+            }
+        let times = mix(mix(state.dueTime, state.sentTime), mix(state.patience.time, state.patience.delay))
+        return mix(mix(state.priority.rawValue, flags << 2 | place), mix(times, UInt64(state.own?.identity ?? 0)))
     }
 }
 

@@ -25,9 +25,6 @@ extension Monitor {
         let turns = watched[value].turns!
         let line = unsafe turns.line
         var sum: UInt64 = 0
-        for lane in line.lanes.values {
-            check(lane, line)
-        }
         for lane in line.waiters.elements.compactMap(\.lane) where line.lanes[lane.target.identity] !== lane {
             world.fail("a lane stands in line, and no command finds it")
         }
@@ -40,7 +37,7 @@ extension Monitor {
             for note in notes where note.command.value == value {
                 guard let accepted = note.accepted else { continue }
                 let bit: UInt64 = 1 << note.command.index
-                late = accepted.lane.state.isLate ? late | bit : late & ~bit
+                late = accepted.lane.state.standing == .late ? late | bit : late & ~bit
             }
         }
         return mix(sum, turns.contents)
@@ -49,33 +46,25 @@ extension Monitor {
     /// A thread or a task surely stands in line, or does not.
     private func noteWaiter(of thread: VirtualThread, _ waiter: Waiter, _ line: Line, _ value: Int) {
         guard let index = thread.commands.last, notes[index].command.value == value else { return }
-        let isThere = waiter.isInLine && line.waiters.elements.contains { $0 === waiter }
+        let isThere = waiter.state.standing == .inLine && line.waiters.elements.contains { $0 === waiter }
         if !isThere { return inLine &= ~(1 << index) }
         inLine |= 1 << index
         if notes[index].phase == .issued { notes[index].phase = .inLine }
-        if waiter.state.isLate { world.fail("\(notes[index].command) is late and stands in line") }
-    }
-
-    private func check(_ lane: Lane, _ line: Line) {
-        if lane.isInLine, lane.state.isLate { world.fail("a lane is late and stands in line") }
-        if lane.isInLine, !lane.state.isSent, !lane.state.isOwed {
-            world.fail("a lane without a block is not owed the turn")
-        }
     }
 
     /// The commands of lanes, and the tasks, that have no place in line at the moment.
     var lateNow: UInt64 {
         var mask: UInt64 = 0
-        for note in notes where inLine & (1 << note.command.index) != 0 && note.accepted?.lane.state.isLate == true {
+        for note in notes where inLine & (1 << note.command.index) != 0 && note.accepted?.lane.state.standing == .late {
             mask |= 1 << note.command.index
         }
-        for thread in world.threads where thread.waiter?.state.isLate == true {
+        for thread in world.threads where thread.waiter?.state.standing == .late {
             if let index = thread.commands.last { mask |= 1 << index }
         }
         return mask
     }
 
-    /// While nobody has the lock of a line, the word says what is true of it (rules 3 and 4).
+    /// While nobody has the lock of a line, the word says what is true of it, and what is due is on its way (rules 3 and 5).
     func checkLines() {
         for (value, watched) in watched.enumerated() where watched.lock.holder == nil && watched.storage != nil {
             guard let turns = watched.turns else { continue }
@@ -84,10 +73,13 @@ extension Monitor {
             if turn.bits != summary.bits {
                 world.fail("the word of value \(value) says \(turn.text), but its line \(summary.text)")
             }
-            guard turn.isFree, !turn.isSuspended, let front = unsafe turns.line.front else { continue }
-            if front.state.isOwed { world.fail("value \(value) is free, and its front is owed the turn") }
-            if !front.state.isSent {
+            guard !turn.isSuspended, let front = unsafe turns.line.front else { continue }
+            if turn.isFree, !front.state.needsNoWake {
                 world.fail("value \(value) is free, and its front is not sent for")
+            }
+            let isBesideOthers = unsafe turns.line.waiters.elements.count > 1
+            if isBesideOthers, front.state.dueTime <= world.clock, unsafe !turns.line.timerRuns {
+                world.fail("the front of value \(value) is late, and nothing looks")
             }
         }
     }
@@ -113,12 +105,12 @@ extension Monitor {
         guard watched[value].storage != nil, let turns = watched[value].turns else { return nil }
         let line = unsafe turns.line
         if !turn.isFree || !turn.isLineEmpty { return "the word says \(turn.text)" }
-        if !line.waiters.elements.isEmpty || !line.watchers.isEmpty { return "something waits" }
+        if !line.waiters.elements.isEmpty || !line.watchers.isEmpty || !line.lateTasks.isEmpty { return "something waits" }
         if line.timerRuns { return "the timer runs" }
-        if line.lanes.values.contains(where: { $0.state.isSent || !$0.isEmpty }) {
+        if line.lanes.values.contains(where: { $0.running != nil || !$0.isEmpty }) {
             return "a lane has not ended"
         }
-        if turns.pendingCount(line) != 0 { return "\(turns.pendingCount(line)) commands are counted" }
+        if line.pendingCount() != 0 { return "\(line.pendingCount()) commands are counted" }
         if line.lanes.values.count > 1 { return "\(line.lanes.values.count) lanes are kept" }
         return nil
     }
@@ -127,7 +119,8 @@ extension Monitor {
 extension PendingCommand {
     /// Its state, without a step.
     var stateNow: CommandState {
-        unsafe CommandState(rawValue: AtomicWord(firstIn: self as AnyObject).storage.pointee.bits & Self.stateMask)!
+        let bits = unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.bits
+        return CommandState(rawValue: bits & Self.stageMask) ?? .running
     }
 
     var isWaiting: Bool { stateNow == .waiting }

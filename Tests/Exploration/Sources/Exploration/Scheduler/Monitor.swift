@@ -109,15 +109,24 @@ extension Monitor {
 
     func turnChanged(of value: Int, from old: UInt64, to new: UInt64) {
         if new & identityBits == 0 || old == new { return }
-        // A thread whose manual command is left gives the turn to nobody, and a block takes what its lane was handed.
-        if new == TurnWord.detached || old >> 36 & 0xFFFFF != 0 && new == world.current.identity { return }
-        if new == 1 << 4 { return }
+        // A thread whose manual command is left gives the turn to nobody.
+        if new == TurnWord.detached { return }
+        if !world.current.isKnown(as: new) { world.fail("the turn of value \(value) is given to what does not run") }
+        checkTake(of: value)
         watched[value].taken = look(at: value)
         watched[value].begun = 0
         watched[value].hasAsyncClosure = new & TurnWord.asyncBit != 0
         for index in notes.indices where watched[value].hasAsyncClosure && notes[index].command.value == value {
             notes[index].hasMetAsync = true
         }
+    }
+
+    /// Rule 4: past a front that is owed the turn, only a more urgent try takes it without the lock.
+    private func checkTake(of value: Int) {
+        guard world.current.lockCount == 0, lockIsFree(of: value), let index = world.current.commands.last,
+            notes[index].command.timeout != 0, let front = unsafe watched[value].turns?.line.front, front.state.isOwed
+        else { return }
+        world.fail("\(notes[index].command) barges past a front that is owed the turn")
     }
 
     private func look(at value: Int) -> Look {
@@ -131,7 +140,7 @@ extension Monitor {
     }
 
     func hasTimeout(_ thread: VirtualThread) -> Bool {
-        thread.commands.contains { notes[$0].command.timeout < .max }
+        thread.isTimed || thread.commands.contains { notes[$0].command.timeout < .max }
     }
 
     /// Where a thread is in the commands that it is in, in one number.
@@ -160,7 +169,7 @@ extension Monitor {
         notes[index].phase = .inLine
         if !notes[index].mayBeCancelled { inLine |= 1 << index }
         // Its lane may be about to have its place again.
-        if accepted.lane.state.isLate || !lockIsFree(of: command.value) { late |= 1 << index }
+        if accepted.lane.state.standing == .late || !lockIsFree(of: command.value) { late |= 1 << index }
     }
 
     func refused(_ command: Command, _ outcome: Outcome) {

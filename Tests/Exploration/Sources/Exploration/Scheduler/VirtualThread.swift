@@ -46,6 +46,9 @@ final class VirtualThread {
     /// How many locks it has, and the value whose lock it took last.
     var lockCount = 0
     var lockedValue = 0
+    /// What it has seen of memory, and whether it waits for a lock with a time-out.
+    var view = View()
+    var isTimed = false
 
     private var body: (() -> Void)?
 
@@ -62,7 +65,7 @@ extension VirtualThread {
     func start(_ name: String, of queue: DispatchQueue?, _ body: @escaping () -> Void) {
         (self.name, self.queue, self.body) = (name, queue, body)
         (task, isMain, commands, submitted, waiter, locals, lockCount) = (nil, false, [], nil, nil, [:], 0)
-        isFinished = false
+        (isFinished, isTimed, view) = (false, false, world.current.view)
         next = .never
         forget()
         unsafe cfiber_prepare(
@@ -103,7 +106,7 @@ extension VirtualThread {
     /// how the library is written, and it saves most of the states. A worker remembers the block that it runs.
     func rememberOnlyCommands() {
         if queue != nil { return }
-        observed = mix(UInt64(index), mix(1, world.monitor.progress(self)))
+        observed = mix(UInt64(index), mix(mark, world.monitor.progress(self)))
     }
 
     /// A worker begins a block.

@@ -22,6 +22,7 @@ final class World {
 
     let monitor = Monitor()
     var chooser = Chooser()
+    private(set) var memory = Memory(staleLoads: nil)
 
     /// What all shared objects hold, in one number: zero while each holds what it began with.
     private var objects: UInt64 = 0
@@ -40,6 +41,9 @@ final class World {
     private(set) var isBounded = false
 
     private(set) var scenario = ""
+
+    /// What a mutex of a lock guards that is a subject itself.
+    private(set) var lockContents: (PlatformLock) -> UInt64? = { _ in nil }
     private var queues: [String: DispatchQueue] = [:]
 
     private(set) var steps = 0
@@ -66,6 +70,8 @@ extension World {
         WaitGraph.shared.waits = [:]
         objects = 0
         outside.forget()
+        outside.view = View()
+        memory = Memory(staleLoads: scenario.staleLoads)
         clock = 1_000_000_000
         jumps = scenario.jumps.reversed()
         (haste, looks, batch) = (scenario.haste, scenario.looks, scenario.batch)
@@ -76,12 +82,16 @@ extension World {
         current = outside
         monitor.reset(for: scenario)
         let stage = Stage(scenario)
+        lockContents = { [lock = stage.lock] in lock.contents(of: $0) }
         // Up to its first step a thread meets nobody, so the order does not matter.
         isStarting = true
         for thread in threads where thread.queue == nil { resume(thread) }
         isStarting = false
         decide(after: outside)
         if failure == nil { stage.checkEnd() }
+        // Its words go away with the memory that they stand in, unless a thread still has the lock.
+        lockContents = { _ in nil }
+        if failure != nil { _ = unsafe Unmanaged.passRetained(stage) }
         return failure
     }
 
@@ -185,6 +195,7 @@ extension World {
         for thread in threads {
             sum &+= mix(thread.observed, UInt64(thread.index) << 1 | (thread.isFinished ? 1 : 0))
         }
+        if memory.isWeak { sum = mix(sum, memory.state) }
         return mix(sum, monitor.state)
     }
 }

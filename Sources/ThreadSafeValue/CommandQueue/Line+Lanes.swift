@@ -1,0 +1,138 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+
+// The commands for target queues: how they come in, how blocks take them (rule 6), and how they are cancelled.
+
+extension Line {
+    /// Puts a command in line for its target queue.
+    ///
+    /// - Returns: Its lane; `nil` if too many commands wait.
+    mutating func accept(_ command: PendingCommand, for target: DispatchQueue, of turns: TurnQueue) -> Lane? {
+        if isFull { return nil }
+        acceptedCount += 1
+        let lane = lane(for: target, of: turns)
+        unsafe command.arrival = nextArrival()
+        lane.commands.append(command)
+        switch lane.state.standing {
+        // The lane gets its place when its block arrives.
+        case .late: isUnchanged = true
+        case .inLine where command.priority <= lane.state.priority: isUnchanged = true
+        default: reinsert(lane)
+        }
+        return lane
+    }
+
+    /// A block looks for the turn. With the turn, it takes a batch; without, it may look again.
+    ///
+    /// - Returns: `nil` if the block is over.
+    mutating func arrive(_ run: BlockRun, isLastLook: Bool) -> WaitEnd? {
+        let lane = run.lane
+        guard lane.running === run else { return nil }
+        run.isTelling = false
+        if run.state.count >= HandoffPolicy.batch, !lane.isEmpty {
+            replaceBlock(lane)
+            return nil
+        }
+        noteComing(lane)
+        if arrive(lane, as: run.state.thread) {
+            begin(run)
+            return .hasTurn
+        }
+        if !isLastLook, front === lane || front?.kind == .thread { return .mayTry }
+        (lane.running, lane.state.needsNoWake) = (nil, false)
+        oweAfterComingInVain(lane)
+        removeIfIdle(lane)
+        return nil
+    }
+
+    /// A block with the turn takes the next commands of its lane, which is the front.
+    private mutating func begin(_ run: BlockRun) {
+        isReordered = false
+        run.state.hasTurn = true
+        run.takeBatch(of: self)
+        run.state.word = TurnWord(holder: run.state.thread, of: self)
+    }
+
+    /// A block with the turn gives its batch back. It goes on if its lane is the front and nobody is to be told, or frees
+    /// the turn.
+    mutating func goOnOrRelease(_ run: BlockRun) {
+        run.putBatchBack()
+        reinsert(run.lane)
+        if run.state.hasChanged { wakeWatchers() }
+        run.state.hasChanged = false
+        let mayGoOn = !run.state.isToTell && run.state.count < HandoffPolicy.batch && suspensions == 0
+        if mayGoOn, front === run.lane { return begin(run) }
+        release(run, to: 0)
+    }
+
+    /// A block without a batch gives the turn to nobody, or to a manual command.
+    mutating func release(_ run: BlockRun, to holder: UInt64) {
+        self.holder = holder
+        (run.state.hasTurn, run.isTelling) = (false, true)
+    }
+
+    /// A block has told callers. It asked for the turn again, and has it or not.
+    mutating func returnFromTelling(_ run: BlockRun) {
+        if run.state.hasTurn { holder = 0 }
+        (run.state.hasTurn, run.isTelling) = (false, true)
+        guard run.lane.running === run else { return }
+        run.putBatchBack()
+        reinsert(run.lane)
+    }
+
+    /// Cancels all commands that wait.
+    ///
+    /// - Parameter priority: Of which priority; `nil` for all.
+    /// - Returns: How many threads and tasks, and the commands of each lane.
+    mutating func cancelAll(_ priority: CommandPriority?) -> (callerCount: Int, commands: [(Lane, [PendingCommand])]) {
+        let callers = callers(priority)
+        for waiter in callers { refuse(waiter, .cancelled) }
+        let commands = lanes.values.map { ($0, $0.endAll(priority, as: .cancelled)) }
+        for (lane, ended) in commands where !ended.isEmpty {
+            acceptedCount -= ended.count
+            reinsertAfterCancelling(lane)
+        }
+        return (callers.count, commands)
+    }
+
+    /// Takes one command out, unless it has begun.
+    ///
+    /// - Returns: Whether this call did.
+    mutating func cancel(_ command: PendingCommand, of lane: Lane) -> Bool {
+        guard command.endBeforeItBegins(as: .cancelled) else { return false }
+        acceptedCount -= 1
+        lane.commands.noteCancelled()
+        reinsertAfterCancelling(lane)
+        return true
+    }
+
+    /// Changes the priority of a command that waits.
+    ///
+    /// - Returns: Whether it did.
+    mutating func changePriority(
+        of command: PendingCommand,
+        in lane: Lane,
+        to priority: CommandPriority
+    ) -> Bool {
+        guard command.setPriority(priority) else { return false }
+        lane.commands.notePriorityChanged()
+        // A block with a batch looks at the line before it goes on.
+        isReordered = true
+        if lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 { reinsert(lane) }
+        return true
+    }
+
+    /// Some of the lane's commands were cancelled, perhaps its first or its last one.
+    private mutating func reinsertAfterCancelling(_ lane: Lane) {
+        // A block with a batch keeps the place of that.
+        guard lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 else { return }
+        let arrival = lane.state.arrival
+        reinsert(lane)
+        // What was owed for a command goes with that.
+        if lane.state.standing != .inLine || lane.state.arrival != arrival { lane.state.isOwed = false }
+        removeIfIdle(lane)
+    }
+}

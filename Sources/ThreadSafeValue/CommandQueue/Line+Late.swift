@@ -1,0 +1,83 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// Rule 5: a block or a task that does not come in time loses its place until it arrives.
+
+extension Line {
+    /// Sets the timer, if something stands in line beside a lane or a task that was sent for, or commands behind a block
+    /// that runs.
+    mutating func setTimerIfNeeded() {
+        guard !timerRuns, suspensions == 0, let front, front.kind != .thread, front.state.needsNoWake else { return }
+        let isBlockHere = front.kind == .queue && front.state.dueTime == .max
+        guard isBlockHere || waiters.elements.count > 1 else { return }
+        timerRuns = true
+        actions.timerTime = min(front.state.dueTime, now() + HandoffPolicy.late)
+    }
+
+    /// The time of the timer has come.
+    mutating func look() {
+        timerRuns = false
+        if isOver { return }
+        passLate()
+        replaceLongTelling()
+    }
+
+    /// A front that is late has no place until it arrives, and so on with the next one. If there is one, all other lanes
+    /// are sent for at once: they may stand still too, and so the turn waits for all of them at the same time.
+    mutating func passLate() {
+        guard suspensions == 0, let first = front, first.state.dueTime != .max else { return }
+        let (time, count) = (now(), waiters.elements.count)
+        while let front, time >= front.state.dueTime {
+            if let lane = front.lane { noteStanding(lane) }
+            makeLate(front)
+        }
+        if waiters.elements.count == count { return }
+        for case let lane? in waiters.elements.map(\.lane) where !lane.state.needsNoWake { startBlock(lane) }
+    }
+
+    private mutating func makeLate(_ waiter: Waiter) {
+        waiter.state.isOwed = false
+        waiter.state.patience.runOut()
+        setAside(waiter)
+    }
+
+    /// A late waiter arrives, and returns to its place.
+    mutating func returnToLine(_ waiter: Waiter) {
+        waiter.state.patience.noteDelay(now() - waiter.state.sentTime)
+        isReordered = true
+        reinsert(waiter)
+    }
+
+    // A thread that waits on a queue stands in that queue's way: the lane may come only after it. A queue whose lane was
+    // late twice while a thread of it waits is supposed to run one block at a time, until a block comes beside a thread.
+
+    private mutating func noteStanding(_ lane: Lane) {
+        if let own = own(of: lane) { own.isSerial = true } else { actions.lateTargets.append(lane.target) }
+    }
+
+    /// A block has come: its queue runs others beside a thread that waits.
+    func noteComing(_ lane: Lane) { own(of: lane)?.isSerial = false }
+
+    /// Does not wait for a lane that comes only after a thread in line.
+    ///
+    /// - Returns: Whether the lane is late now.
+    @discardableResult
+    mutating func passIfStanding(_ lane: Lane?) -> Bool {
+        guard let lane, lane.state.standing == .inLine, own(of: lane)?.isSerial == true else { return false }
+        // A block that has begun runs below a thread that waits, or on another thread.
+        if lane.state.needsNoWake, lane.state.dueTime == .max { return false }
+        makeLate(lane)
+        if !lane.state.needsNoWake { startBlock(lane) }
+        return true
+    }
+
+    /// Rule 6: if the block of the front has told callers since the last look, another one does the rest.
+    private mutating func replaceLongTelling() {
+        guard let lane = front?.lane, let run = lane.running, run.hasToldSinceLook() else { return }
+        // With the turn, as the block takes that without the lock.
+        guard takeTurn(for: lane, as: TurnWord.detached) else { return }
+        holder = 0
+        replaceBlock(lane)
+    }
+}

@@ -1,0 +1,139 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+// Rules 1 to 4, as far as they are under the lock: what takes the turn, and what is sent for when it is free.
+
+extension Line {
+    /// Ends each change of the line: says in the turn word what the line is, and sends for the front of a free turn.
+    ///
+    /// Invariant (true summary): without the lock, the word says what the line is.
+    ///
+    /// - Returns: What is to be done without the lock, if there is something.
+    mutating func publish() -> Actions? {
+        if isUnchanged || isOver {
+            isUnchanged = false
+            return nil
+        }
+        oweFrontIfDue()
+        exchangeWord()
+        if let priority = wantedPriority.take() {
+            if published.isHeldByAsyncClosure { actions.lift = (published.holder, priority) } else { cancelLift() }
+        }
+        while turnIsFree, passIfStanding(front?.lane) { exchangeWord() }
+        if turnIsFree, let front, !front.state.needsNoWake { send(for: front) }
+        setTimerIfNeeded()
+        if actions.isEmpty { return nil }
+        defer { actions = Actions() }
+        return actions
+    }
+
+    /// Whether the turn was free, and could be taken, when the word was exchanged.
+    private var turnIsFree: Bool { published.isFree && !published.isSuspended }
+
+    private mutating func exchangeWord() {
+        while true {
+            let seen = turn
+            published = TurnWord(holder: holder ?? seen.holder, of: self)
+            guard published == seen || word.exchange(seen.bits, for: published.bits) else { continue }
+            return holder = nil
+        }
+    }
+
+    private mutating func cancelLift() {
+        endLift()
+        exchangeWord()
+    }
+
+    private mutating func send(for front: Waiter) {
+        if let lane = front.lane { return startBlock(lane) }
+        front.state.needsNoWake = true
+        if front.kind == .task { front.noteSent(at: now()) }
+        actions.woken.append(front)
+    }
+
+    /// A new block of a lane does what there is to do. An older one goes on with nothing.
+    mutating func startBlock(_ lane: Lane) {
+        let run = BlockRun(lane)
+        lane.running = run
+        lane.noteSent(at: now())
+        actions.blocks.append(run)
+    }
+
+    /// Another block does the rest of the lane's commands. The old one tells somebody, or runs on this thread.
+    mutating func replaceBlock(_ lane: Lane) {
+        lane.running?.putBatchBack()
+        if lane.state.standing != .late { reinsert(lane) }
+        startBlock(lane)
+    }
+
+    /// Takes a free turn for a waiter that is the front.
+    mutating func takeTurn(for waiter: Waiter, as holder: UInt64) -> Bool {
+        while front === waiter {
+            let seen = turn
+            guard seen.isFree, !seen.isSuspended else { break }
+            if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
+        }
+        return false
+    }
+
+    /// A waiter that looks, was woken or was dispatched arrives: it returns to its place, and takes the turn if it is the
+    /// front. A thread or a task with the turn waits no more.
+    ///
+    /// - Returns: Whether it has the turn.
+    mutating func arrive(_ waiter: Waiter, as holder: UInt64) -> Bool {
+        if waiter.state.standing == .late { returnToLine(waiter) }
+        waiter.state.dueTime = .max
+        guard takeTurn(for: waiter, as: holder) else { return false }
+        (waiter.state.isOwed, waiter.state.patience) = (false, Patience())
+        if waiter.kind != .queue { leave(waiter) }
+        return true
+    }
+
+    /// A waiter that arrived did not get the turn. If it is the front, it is owed the turn.
+    mutating func oweAfterComingInVain(_ waiter: Waiter) {
+        guard front === waiter else { return }
+        waiter.state.isOwed = true
+        waiter.state.patience.grow()
+    }
+
+    /// A thread that looked from its place in line, or a task: how it goes on.
+    ///
+    /// - Returns: `mayTry` if it is to sleep until it is woken.
+    mutating func prepareToPark(_ waiter: Waiter) -> WaitEnd {
+        // An async closure may need this very thread of the pool to end.
+        if waiter.state.task != 0, turn.isHeldByAsyncClosure { refuse(waiter, .circularWait) }
+        if let error = waiter.state.refusal { return .refused(error) }
+        if waiter.kind == .thread, arrive(waiter, as: waiter.identity) { return .hasTurn }
+        waiter.state.needsNoWake = false
+        if turn.isHeldByAsyncClosure { lift(to: waiter.state.taskPriority) }
+        #if DEBUG
+        (actions.warnsOfSleep, hasWarnedOfSleep) = (waiter.state.task != 0 && !hasWarnedOfSleep, true)
+        #endif
+        return .mayTry
+    }
+
+    /// A thread or a task was woken: how its wait ended.
+    mutating func finishWait(_ waiter: Waiter) -> WaitEnd {
+        if let error = waiter.state.refusal { return .refused(error) }
+        if arrive(waiter, as: waiter.identity) { return .hasTurn }
+        oweAfterComingInVain(waiter)
+        return .mayTry
+    }
+
+    /// An async closure has the turn: the threads of tasks that wait are refused, as it may need them to end.
+    ///
+    /// - Returns: The priority of the front, if that is a task.
+    mutating func refuseThreadsOfTasks() -> TaskPriority? {
+        if taskThreadCount > 0 { for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) } }
+        return front?.state.taskPriority
+    }
+
+    /// Gives the turn back.
+    ///
+    /// - Parameter isChange: Whether the value may have changed.
+    mutating func release(afterChange isChange: Bool) {
+        holder = 0
+        if isChange { wakeWatchers() }
+    }
+}

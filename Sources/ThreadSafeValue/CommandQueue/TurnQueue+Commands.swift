@@ -1,0 +1,71 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+public import Dispatch
+
+extension TurnQueue {
+    /// Puts a command in line for its target queue, and returns at once.
+    ///
+    /// - Returns: The command and its lane, or why it was not accepted.
+    @usableFromInline
+    func submit(
+        _ priority: CommandPriority,
+        in target: DispatchQueue,
+        _ work: __owned @escaping PendingCommand.Work
+    ) -> Result<AcceptedCommand, QueueSafeValueError> {
+        let command = PendingCommand(priority, work)
+        if let lane = update({ $0.accept(command, for: target, of: self) }) {
+            return .success(AcceptedCommand(command: command, lane: lane))
+        }
+        tell([command], .commandQueueFull, on: target)
+        return .failure(.commandQueueFull)
+    }
+
+    /// Cancels all commands that wait in line.
+    ///
+    /// - Parameter priority: Of which priority; `nil` for all.
+    /// - Returns: How many.
+    func cancelAll(_ priority: CommandPriority?) -> Int {
+        let (callerCount, commands) = update { $0.cancelAll(priority) }
+        // All are told before anything goes away: that may wait for one that is told.
+        for (lane, ended) in commands { tell(ended, .cancelled, on: lane.target) }
+        for (lane, ended) in commands { ended.forEach { $0.releaseAndNotify(lane) } }
+        return commands.reduce(callerCount) { $0 + $1.1.count }
+    }
+
+    /// Takes one command out, unless it has begun.
+    ///
+    /// - Returns: Whether this call did.
+    func cancel(_ command: PendingCommand, of lane: Lane) -> Bool {
+        guard update({ $0.cancel(command, of: lane) }) else { return false }
+        tell([command], .cancelled, on: lane.target)
+        command.releaseAndNotify(lane)
+        return true
+    }
+
+    /// Tells the callers of commands on the target queue why these do not run.
+    private func tell(_ commands: [PendingCommand], _ error: QueueSafeValueError, on target: DispatchQueue) {
+        nonisolated(unsafe) let tells = commands.compactMap { $0.refuse(error) }
+        if unsafe !tells.isEmpty { target.async { unsafe tells.forEach { $0.perform() } } }
+    }
+
+    /// The value goes away. Nothing uses it any more: refuses the commands that still wait, as it is suspended.
+    func end() {
+        let refused = withLine { line in line.end().map { ($0, $0.endAll(nil, as: .refused)) } }
+        for (lane, commands) in refused where !commands.isEmpty {
+            // There: what lets go of the value may have the turn of another one, which a closure that goes away waits
+            // for.
+            lane.target.async { lane.refuse(commands) }
+        }
+    }
+}
+
+extension Lane {
+    /// Tells the callers of commands of a value that has gone, on the target queue.
+    fileprivate func refuse(_ commands: [PendingCommand]) {
+        for command in commands { command.refuse(.valueContainerDeinited)?.perform() }
+        // Once all have been told, if it is a serial queue: what goes away may wait for one of them.
+        target.async { commands.forEach { $0.releaseAndNotify(self) } }
+    }
+}

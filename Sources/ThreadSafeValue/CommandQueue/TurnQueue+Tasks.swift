@@ -1,0 +1,96 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+
+/// How a task waits for a turn: a lane with one command, whose block is the rest of the task.
+@safe
+final class TaskWaiter: Waiter, @unchecked Sendable {
+    /// What goes on when the task is sent for or refused. Set before the task rests.
+    fileprivate var continuation: UnsafeContinuation<Void, Never>?
+
+    override func wake() { unsafe continuation!.resume() }
+}
+
+/// What a task waits for.
+struct TaskWait {
+    let priority: CommandPriority
+
+    /// Until when it waits.
+    let deadline: Deadline
+
+    /// The task, and whether its closure is async.
+    let holder: UInt64
+}
+
+extension TurnQueue {
+    /// Takes the turn for the calling task, which is suspended for as long as that takes.
+    ///
+    /// - Parameters:
+    ///   - wait: What the task waits for.
+    ///   - isWatching: Whether the task has the turn, gives it back, and takes it again after the next change.
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    nonisolated(nonsending) func waitForTurn(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
+        var end = WaitEnd.mayTry
+        if isWatching, wait.deadline.hasPassed {
+            releaseAndNotify(afterChange: false)
+            return .timedOut
+        }
+        if !isWatching {
+            if Task.isCancelled { return .cancelled }
+            end = takeTurn(wait.priority, as: wait.holder, until: wait.deadline)
+        }
+        if case .mayTry = end { end = await stand(wait, isWatching: isWatching) }
+        if let failure = end.failure { return failure.reported(for: valueType, "async.\(wait.priority)Priority") }
+        // The command before may have cancelled the task.
+        if Task.isCancelled {
+            releaseAndNotify(afterChange: false)
+            return .cancelled
+        }
+        // An async closure has the turn: threads of the pool must not sleep until it ends.
+        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty, let priority = update({ $0.refuseThreadsOfTasks() }) {
+            liftPriority(of: wait.holder, to: priority)
+        }
+        return nil
+    }
+
+    /// Stands in line, now or after the next change, until the task has the turn or does not get it.
+    nonisolated(nonsending) private func stand(_ wait: TaskWait, isWatching: Bool) async -> WaitEnd {
+        let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
+        let isAccepted = update { line in
+            if !isWatching, line.isFull { return false }
+            waiter.state = Waiter.State(priority: wait.priority, taskPriority: Task.currentPriority)
+            line.enter(waiter, isWatching: isWatching)
+            // A wait that ends is in no circle for ever.
+            if deadline == .never, !isWatching { line.refuseIfCircular(waiter, for: resource) }
+            return true
+        }
+        if !isAccepted { return .refused(.commandQueueFull) }
+        let timer = deadline.isTime ? LibraryTimer.set(at: deadline.time) { self.refuse(waiter, .timedOut) } : nil
+        defer { timer?.cancel() }
+        while true {
+            // The handler ends before the task takes the turn. Leaving it takes a lock of the runtime that `onCancel` may
+            // hold while it waits for the value.
+            await withTaskCancellationHandler {
+                unsafe await withUnsafeContinuation { continuation in
+                    unsafe waiter.continuation = continuation
+                    if case .refused = update({ $0.prepareToPark(waiter) }) { unsafe continuation.resume() }
+                }
+            } onCancel: {
+                refuse(waiter, .cancelled)
+            }
+            let end = update { $0.finishWait(waiter) }
+            switch end {
+            case .hasTurn: return confirm(until: deadline)
+            case .refused: return end
+            case .mayTry: continue
+            }
+        }
+    }
+
+    /// Refuses a task from outside: its time is over, or it is cancelled.
+    private func refuse(_ waiter: TaskWaiter, _ error: QueueSafeValueError) {
+        update { $0.refuse(waiter, error) }
+    }
+}

@@ -1,0 +1,104 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+
+/// How a thread waits for a turn. It waits in one place at a time, so it has one for its life, and to wait allocates
+/// nothing.
+final class ThreadWaiter: Waiter, @unchecked Sendable {
+    /// Where the thread sleeps. Each sleep ends with exactly one wake-up.
+    let parker = Parker()
+
+    /// The blocks on the stack of the thread, which alone uses this.
+    var blocks: [BlockRun] = []
+
+    override func wake() { parker.wake() }
+
+    override var waiting: WaitGraph.Waiting { WaitGraph.Waiting(thread: identity, task: state.task) }
+
+    private static let waiters = ThreadLocal<ThreadWaiter>()
+
+    /// That of the calling thread.
+    static var current: ThreadWaiter {
+        if let known = waiters.object { return known }
+        let waiter = ThreadWaiter(.thread, identity: currentThreadIdentity())
+        waiters.object = waiter
+        return waiter
+    }
+}
+
+extension TurnQueue {
+    /// Takes the turn on the calling thread, and sleeps for as long as that takes (rule 2).
+    ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn.
+    ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks, with `.max` it waits for ever.
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    @usableFromInline
+    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        let deadline = Deadline(after: timeout)
+        var end = takeTurn(priority, as: currentThreadIdentity(), until: deadline)
+        if case .mayTry = end { end = stand(priority, until: deadline, isWatching: false) }
+        return end.failure?.reported(for: valueType, "wait.\(priority)Priority")
+    }
+
+    /// Gives the turn of the calling thread back, and takes it again after the next change.
+    ///
+    /// - Returns: `nil` with the turn, or why there is none to be had.
+    @usableFromInline
+    func waitForChange(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
+        if deadline.hasPassed {
+            releaseAndNotify(afterChange: false)
+            return .timedOut
+        }
+        let end = stand(priority, until: deadline, isWatching: true)
+        return end.failure?.reported(for: valueType, "wait.\(priority)Priority")
+    }
+
+    /// Stands in line, now or after the next change, until the thread has the turn or does not get it.
+    private func stand(_ priority: CommandPriority, until deadline: Deadline, isWatching: Bool) -> WaitEnd {
+        let (waiter, own, task) = (ThreadWaiter.current, DispatchQueue.own, currentTaskIdentity())
+        update { line in
+            // A completion waits: another block does the rest of its lane's commands.
+            for run in waiter.blocks where run.lane.turns === self && run.lane.running === run {
+                line.replaceBlock(run.lane)
+            }
+            waiter.state = Waiter.State(priority: priority, sentTime: now(), task: task, own: own)
+            line.enter(waiter, isWatching: isWatching)
+        }
+        // A wait that ends by itself is in no circle for ever.
+        var time = deadline.isTime ? deadline.time : now() + HandoffPolicy.circle
+        while true {
+            if spinInLine(waiter, priority) { return confirm(until: deadline) }
+            var end = update { $0.prepareToPark(waiter) }
+            if case .mayTry = end {
+                if !waiter.parker.park(until: time) {
+                    update { line in
+                        if deadline.isTime { return line.refuse(waiter, .timedOut) }
+                        line.refuseIfCircular(waiter, for: resource)
+                    }
+                    time = .max
+                    waiter.parker.park()
+                }
+                end = update { $0.finishWait(waiter) }
+            }
+            switch end {
+            case .hasTurn: return confirm(until: deadline)
+            case .refused: return end
+            case .mayTry: continue
+            }
+        }
+    }
+
+    /// Looks for the turn for a moment, from its place in line.
+    ///
+    /// - Returns: Whether the thread has the turn.
+    private func spinInLine(_ waiter: ThreadWaiter, _ priority: CommandPriority) -> Bool {
+        for _ in 0..<HandoffPolicy.looksInLine {
+            if turn.mayBeTaken(byFront: priority), update({ $0.arrive(waiter, as: waiter.identity) }) { return true }
+            for _ in 0..<HandoffPolicy.pausesInLine { pauseSpinning() }
+        }
+        return false
+    }
+}

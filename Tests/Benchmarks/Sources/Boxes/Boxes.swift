@@ -1,0 +1,87 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Synchronization
+import ThreadSafeValue
+
+// Public generic classes around a value, in a module of their own: their users do not see the code, so that it is not
+// specialized for the type of the value.
+
+/// A protected value.
+public final class ProtectedBox<Value: Sendable>: Sendable {
+    private let value: Protected<Value>
+
+    /// Makes a value.
+    public init(_ value: Value) {
+        self.value = Protected(value)
+    }
+
+    /// Changes the value.
+    @inline(never)
+    public func change(_ body: (inout Value) -> Void) {
+        value.write { body(&$0) }
+    }
+
+    /// Replaces the value.
+    @inline(never)
+    public func set(_ newValue: Value) {
+        value.wrappedValue = newValue
+    }
+
+    /// A copy of the value.
+    @inline(never)
+    public func get() -> Value {
+        value.wrappedValue
+    }
+}
+
+/// A queue-safe value.
+public final class QueueSafeBox<Value: Sendable>: Sendable {
+    private let value: QueueSafeValue<Value>
+
+    /// Makes a value.
+    public init(_ value: Value) {
+        self.value = QueueSafeValue(value: value)
+    }
+
+    /// Changes the value.
+    @inline(never)
+    public func change(_ body: (inout Value) -> Void) {
+        value.wait.highestPriority.set { body(&$0) }
+    }
+
+    /// A copy of the value.
+    @inline(never)
+    public func get() -> Value? {
+        try? value.wait.highestPriority.get().get()
+    }
+}
+
+/// A value behind the lock of the standard library.
+public final class MutexBox<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+
+    /// Makes a value.
+    public init(_ value: Value) {
+        self.value = Mutex(value)
+    }
+
+    /// Changes the value.
+    @inline(never)
+    public func change(_ body: (inout Value) -> Void) {
+        value.withLock { body(&$0) }
+    }
+
+    /// Replaces the value.
+    @inline(never)
+    public func set(_ newValue: Value) {
+        value.withLock { $0 = newValue }
+    }
+
+    /// A copy of the value.
+    @inline(never)
+    public func get() -> Value {
+        value.withLock { $0 }
+    }
+}

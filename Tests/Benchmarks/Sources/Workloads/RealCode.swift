@@ -1,0 +1,86 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Members
+
+// What code bases did that were moved onto the library: one thread, each form beside its peer.
+extension Contest {
+    /// The forms of real code that are no other contest's.
+    public static let realCode = [
+        genericChange, genericSetAndGet, wrappedInClass, element, key, part, loneCommand,
+    ]
+
+    /// Changing the value of a public generic class of another module.
+    public static let genericChange = Contest(
+        name: "change in a generic class",
+        contestants: [
+            Contestant("Protected.write", isOurs: true, changing: GenericProtected.self),
+            Contestant("wait.highestPriority.set { }", isOurs: true, changing: GenericQueueSafe.self),
+            Contestant("Mutex", changing: GenericMutex.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// Setting and getting the value of a public generic class of another module.
+    public static let genericSetAndGet = Contest(
+        name: "set and get in a generic class",
+        contestants: [
+            Contestant("Protected", isOurs: true, reading: GenericProtected.self),
+            Contestant("Mutex", reading: GenericMutex.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// Adding one to a wrapped property of a class, which may replace the handle.
+    public static let wrappedInClass = Contest(
+        name: "change a wrapped property of a class",
+        contestants: [
+            Contestant("@Protected count += 1", isOurs: true, changing: WrappedMembers.self),
+            Contestant("$model.count += 1", isOurs: true, changing: WrappedModel.self),
+            Contestant("Mutex", changing: MutexNumber.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// Adding one to an element of an array.
+    public static let element = Contest(
+        name: "change an element",
+        contestants: [
+            Contestant("$list[0] += 1", isOurs: true, changing: WrappedElement.self),
+            Contestant("handle[0] += 1", isOurs: true, changing: HandleElement.self),
+            Contestant("Mutex", changing: MutexElement.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// Setting the value of a key.
+    public static let key = Contest(
+        name: "set the value of a key",
+        contestants: [
+            Contestant("$table[key] = value", isOurs: true, reading: WrappedKey.self),
+            Contestant("Mutex", reading: MutexKey.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// Replacing two elements of a million.
+    public static let part = Contest(
+        name: "replace two elements of a million",
+        contestants: [
+            Contestant("handle[1...2] = [1, 2]", isOurs: true, reading: HandlePart.self),
+            Contestant("Mutex", reading: MutexPart.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// Submitting a change, and waiting until its completion is called.
+    public static let loneCommand = Contest(
+        name: "one command, until its completion is called",
+        contestants: [
+            Contestant("async.set { } completion: { }", isOurs: true, changing: LoneAsyncSet.self),
+            Contestant("DispatchQueue.async + lock", changing: LoneBlockWithLock.self),
+        ],
+        settings: [.alone.leftToSystem]
+    )
+}

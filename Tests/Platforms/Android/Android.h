@@ -1,0 +1,4 @@
+#pragma once
+#include "Bionic.h"
+#include <sched.h>
+#include <unistd.h>

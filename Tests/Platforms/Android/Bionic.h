@@ -1,0 +1,3 @@
+#pragma once
+#include <pthread.h>
+#define EBUSY 16

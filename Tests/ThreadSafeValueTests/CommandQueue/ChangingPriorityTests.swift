@@ -1,0 +1,122 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+/// How a pending command becomes more or less urgent.
+@Suite("CommandHandle: changePriority")
+struct ChangingPriorityTests {
+    private let queue = DispatchQueue(label: "ChangingPriorityTests")
+
+    /// The order in which commands ran that were submitted while the value was suspended, and changed then.
+    private func order(
+        of priorities: [CommandPriority],
+        on queues: [DispatchQueue],
+        _ change: ([CommandHandle<Void>]) -> Void
+    ) async -> [Int] {
+        let value = QueueSafeValue(value: [Int]())
+        value.suspend()
+        let handles = priorities.enumerated().map { index, priority in
+            value.async(performIn: queues[index % queues.count]).priority(priority).set { $0.append(index) }
+        }
+        change(handles)
+        value.resume()
+        for handle in handles { _ = await handle.value }
+        return (try? await value.async.lowestPriority.get().get()) ?? []
+    }
+
+    @Test("A command that is raised keeps its arrival, so it comes before later ones of its new priority")
+    func raised() async {
+        let queues = [queue, DispatchQueue(label: "other")]
+        for queues in [[queue], queues] {
+            let order = await order(of: [.lowest, .lowest, .high, .high, .highest], on: queues) {
+                #expect($0[1].changePriority(to: .high))
+            }
+            #expect(order == [4, 1, 2, 3, 0])
+        }
+    }
+
+    @Test("A command that is lowered comes behind earlier ones of its new priority, and before later ones")
+    func lowered() async {
+        let order = await order(of: [.lowest, .high, .lowest, .high], on: [queue]) {
+            #expect($0[1].changePriority(to: .lowest))
+            #expect($0[3].changePriority(to: .high))
+        }
+        #expect(order == [3, 0, 1, 2])
+    }
+
+    @Test("A block that runs commands of a lower priority goes on with the one that is raised")
+    func whileBlockRuns() async {
+        let value = QueueSafeValue(value: [Int]())
+        let (handles, isSubmitted) = (Log<CommandHandle<Void>>(), Door())
+        let commands = value.async(performIn: queue).lowestPriority
+        value.suspend()
+        handles.add(
+            commands.set { numbers in
+                isSubmitted.waitUntilOpen()
+                #expect(handles.entries[3].changePriority(to: .medium))
+                #expect(!handles.entries[0].changePriority(to: .highest))
+                numbers.append(0)
+            }
+        )
+        for index in 1...4 { handles.add(commands.set { $0.append(index) }) }
+        isSubmitted.open()
+        value.resume()
+        for handle in handles.entries { _ = await handle.value }
+        #expect(await value.async.lowestPriority.get() == .success([0, 3, 1, 2, 4]))
+    }
+
+    @Test("A command that is over, was cancelled or was refused is not changed")
+    func over() async {
+        let value = QueueSafeValue(value: 0, pendingCommandLimit: 1)
+        let commands = value.async(performIn: queue).lowestPriority
+        let finished = commands.set { $0 += 1 }
+        _ = await finished.value
+        value.suspend()
+        let (cancelled, refused) = (commands.set { $0 += 1 }, commands.set { $0 += 1 })
+        cancelled.cancel()
+        for handle in [finished, cancelled, refused] { #expect(!handle.changePriority(to: .highest)) }
+        value.resume()
+    }
+
+    @Test("A command is counted and cancelled by its new priority")
+    func counted() {
+        let value = QueueSafeValue(value: 0)
+        value.suspend()
+        let handle = value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+        handle.changePriority(to: .high)
+        #expect(value.pendingCommandCount(.lowest) == 0)
+        #expect(value.pendingCommandCount(.high) == 1)
+        #expect(value.cancelAllPendingCommands(.high) == 1)
+        value.resume()
+    }
+
+    @Test("Threads that change, cancel and submit lose no command, and each runs or is cancelled once")
+    func fromThreads() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let (sum, cancelled) = try inTime { [queue] in
+            let value = QueueSafeValue(value: 0)
+            let cancelled = Protected(0)
+            onThreads(4) { index in
+                var random = SeededRandom(seed: seed &+ UInt64(index))
+                for _ in 0..<300 {
+                    let commands = value.async(performIn: queue)
+                    let handles = (0..<8).map { _ in
+                        commands.priority(CommandPriority.allCases.randomElement(using: &random)!).set { $0 += 1 }
+                    }
+                    for handle in handles.shuffled(using: &random) {
+                        handle.changePriority(to: CommandPriority.allCases.randomElement(using: &random)!)
+                        if Int.random(in: 0..<8, using: &random) == 0, handle.cancel() { cancelled.wrappedValue += 1 }
+                    }
+                    for handle in handles { handle.wait() }
+                }
+            }
+            #expect(value.pendingCommandCount() == 0)
+            return (value.wait.lowestPriority.get(), cancelled.wrappedValue)
+        }
+        #expect(sum == .success(4 * 300 * 8 - cancelled), "seed \(seed)")
+    }
+}

@@ -1,0 +1,143 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+/// How a thread waits for a command that it has submitted.
+@Suite("CommandHandle: wait")
+struct WaitingForHandleTests {
+    private let queue = DispatchQueue(label: "WaitingForHandleTests")
+
+    @Test("A thread waits until the command is over, and gets its answer")
+    func answer() throws {
+        let answers = try inTime { [queue] in
+            let value = QueueSafeValue(value: 1)
+            let commands = value.async(performIn: queue).lowestPriority
+            let blocker = Blocker(value)
+            let (next, failing) = (commands.update { $0 + 1 }, commands.update { _ -> Int in throw Refusal(code: 2) })
+            let last = commands.update {
+                $0 += 9; return $0
+            }
+            let thread = RunningThread { blocker.end() }
+            let answers = [next.wait(), failing.wait(timeout: .seconds(600))]
+            #expect(last.wait() == .success(10))
+            // At the next call the commands are over.
+            #expect(answers == [next.wait(), failing.wait(timeout: .seconds(0))])
+            thread.join()
+            return answers
+        }
+        #expect(answers == [.success(2), .failure(.unexpected(error: Refusal(code: 2)))])
+    }
+
+    @Test("Threads and tasks wait for one command, and all go on")
+    func many() async throws {
+        let value = QueueSafeValue(value: 1)
+        let blocker = Blocker(value)
+        let handle = value.async(performIn: queue).lowestPriority.update { $0 + 1 }
+        let threads = (0..<3).map { _ in
+            RunningThread { #expect(handle.wait() == .success(2)) }
+        }
+        async let answer = handle.value
+        blocker.end()
+        for thread in threads { thread.join() }
+        #expect(await answer == .success(2))
+    }
+
+    @Test("A wait that takes too long answers, and the command runs later")
+    func timeOut() throws {
+        try inTime { [queue] in
+            let value = QueueSafeValue(value: 1)
+            let blocker = Blocker(value)
+            let handle = value.async(performIn: queue).lowestPriority.update { $0 + 1 }
+            for timeout in [DispatchTimeInterval.seconds(-1), .nanoseconds(0), .milliseconds(1)] {
+                #expect(handle.wait(timeout: timeout) == .failure(.timedOut))
+            }
+            #expect(handle.state == .waiting)
+            blocker.end()
+            #expect(handle.wait() == .success(2))
+        }
+    }
+
+    @Test("A command that was cancelled or refused answers so, and ends the wait of a thread")
+    func cancelled() throws {
+        try inTime { [queue] in
+            let value = QueueSafeValue(value: 1, pendingCommandLimit: 1)
+            let blocker = Blocker(value)
+            let commands = value.async(performIn: queue).lowestPriority
+            let (first, second) = (commands.update { $0 + 1 }, commands.update { $0 + 1 })
+            #expect(second.wait() == .failure(.commandQueueFull))
+            let thread = RunningThread { #expect(first.wait() == .failure(.cancelled)) }
+            #expect(first.cancel())
+            thread.join()
+            #expect(first.wait() == .failure(.cancelled))
+            blocker.end()
+        }
+    }
+
+    @Test("A wait inside a command of the same value answers, and the command runs later")
+    func reentrant() throws {
+        try inTime { [queue] in
+            let value = QueueSafeValue(value: 1)
+            let handle = Log<CommandHandle<Int>>()
+            value.wait.lowestPriority.set { _ in
+                handle.add(value.async(performIn: queue).highestPriority.update { $0 + 1 })
+                #expect(handle.entries[0].wait() == .failure(.reentrantCommand))
+            }
+            #expect(handle.entries[0].wait() == .success(2))
+        }
+    }
+
+    @Test("A command that waits for itself gets an answer")
+    func itself() throws {
+        try inTime { [queue] in
+            let value = QueueSafeValue(value: 1)
+            let (handle, isSubmitted) = (Log<CommandHandle<Bool>>(), Door())
+            handle.add(
+                value.async(performIn: queue).lowestPriority.update { _ in
+                    isSubmitted.waitUntilOpen()
+                    return handle.entries[0].wait() == .failure(.reentrantCommand)
+                }
+            )
+            isSubmitted.open()
+            #expect(handle.entries[0].wait() == .success(true))
+        }
+    }
+
+    @Test("A completion waits for a later command on a queue of many threads")
+    func inCompletion() throws {
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let commands = value.async(performIn: DispatchQueue(label: "", attributes: .concurrent)).lowestPriority
+            let (later, answers) = (Log<CommandHandle<Int>>(), Log<Result<Int, QueueSafeValueError>>())
+            let told = Door()
+            let blocker = Blocker(value)
+            commands.set {
+                $0 += 1
+            } completion: { _ in
+                answers.add(later.entries[0].wait())
+                told.open()
+            }
+            later.add(commands.update { $0 + 1 })
+            blocker.end()
+            told.waitUntilOpen()
+            #expect(answers.entries == [.success(2)])
+        }
+    }
+
+    @Test("On the main thread, a wait for a command on the main queue answers, and the command runs later")
+    @MainActor
+    func onMainThread() async {
+        Mistakes.keepQuiet()
+        let value = QueueSafeValue(value: 1)
+        let handle = value.async(performIn: .main).lowestPriority.update { $0 + 1 }
+        #expect(waitHere(for: handle) == .failure(.circularWait))
+        #expect(await handle.value == .success(2))
+    }
+
+    private func waitHere(for handle: CommandHandle<Int>) -> Result<Int, QueueSafeValueError> {
+        handle.wait(timeout: .seconds(600))
+    }
+}

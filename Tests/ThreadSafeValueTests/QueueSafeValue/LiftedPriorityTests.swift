@@ -1,0 +1,56 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Testing
+import ThreadSafeValue
+
+@Suite("Lifted priority")
+struct LiftedPriorityTests {
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `A task that waits lifts the priority of the async closure that it waits for`() throws {
+        try inTime {
+            let (value, isOver) = (QueueSafeValue(value: 0), DispatchSemaphore(value: 0))
+            let hasBegun = DispatchSemaphore(value: 0)
+            Task.detached(priority: .background) {
+                await value.async.lowestPriority.set { number in
+                    hasBegun.signal()
+                    // It ends only with the priority of the other task.
+                    while Task.currentPriority < .high { await Task.yield() }
+                    number += 1
+                }
+            }
+            hasBegun.wait()
+            Task.detached(priority: .high) {
+                await value.async.lowestPriority.set { $0 += 1 }
+                isOver.signal()
+            }
+            isOver.wait()
+            #expect(value.wait.lowestPriority.get() == .success(2))
+        }
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `An async closure has the priority of a task that waited before it`() throws {
+        try inTime {
+            let (value, isOver) = (QueueSafeValue(value: 0), DispatchSemaphore(value: 0))
+            value.suspend()
+            Task.detached(priority: .background) {
+                await value.async.highestPriority.set { number in
+                    while Task.currentPriority < .high { await Task.yield() }
+                    number += 1
+                }
+            }
+            try poll("the first task stands in line") { value.pendingCommandCount() == 1 }
+            Task.detached(priority: .high) {
+                await value.async.lowestPriority.set { $0 += 1 }
+                isOver.signal()
+            }
+            try poll("both stand in line") { value.pendingCommandCount() == 2 }
+            value.resume()
+            isOver.wait()
+            #expect(value.wait.lowestPriority.get() == .success(2))
+        }
+    }
+}
