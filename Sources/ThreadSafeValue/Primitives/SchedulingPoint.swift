@@ -92,9 +92,9 @@ func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRa
 @_transparent func schedulerTime() -> UInt64? { nil }
 @_alwaysEmitIntoClient @_transparent func schedulerTimeout(_ time: UInt64) {}
 @_transparent func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { nil }
-@_transparent func schedulerWake(_ place: AnyObject) -> Bool { false }
+@inline(__always) func schedulerWake(_ place: AnyObject) -> Bool { false }
 @_transparent func schedulerFoundCircle() {}
 @_transparent func schedulerHides(_ object: AnyObject) {}
-@_transparent func schedulerCalls(_ body: () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool { false }
+@inline(__always) func schedulerCalls(_ body: () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool { false }
 @_transparent func schedulerCancels(_ timer: LibraryTimer) {}
 #endif
