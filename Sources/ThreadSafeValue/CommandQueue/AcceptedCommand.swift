@@ -39,6 +39,11 @@ extension AcceptedCommand {
         return isInTask && isPending && lane.turns.withLine { !$0.isOver && $0.turn.isHeldByAsyncClosure }
     }
 
+    /// The answer to a caller that waits for itself, who has the value.
+    func reentrantCommand<Answer>() -> Result<Answer, QueueSafeValueError> {
+        .failure(.reentrantCommand.reported(for: lane.turns.valueType, "a wait for the handle of a command"))
+    }
+
     /// Calls a closure when the command is over.
     ///
     /// - Returns: `false` if it is over already.

@@ -123,8 +123,10 @@ extension BlockRun {
         }
     }
 
-    /// Gives back what the block has not begun. Under the lock, with the turn.
+    /// Gives back what the block has not begun, if there is a batch. Under the lock, with the turn.
     func putBatchBack() {
+        // Without a batch, the block may be telling callers, and uses the cursor itself.
+        if batch.count == 0 { return }
         if let last = unsafe cursor.lastPassed.take() {
             unsafe cursor.spent.append(contentsOf: batch.removeFirst(cursor.passedCount, to: last))
         }
@@ -169,7 +171,7 @@ extension BlockRun {
         state.isToTell = false
         // Listeners first: a completion may wait for one. What a buffer pushes out goes away last: it may wait for one.
         for delivery in state.deliveries { delivery.perform() }
-        for unsafe command in unsafe state.untold { unsafe command._withUnsafeGuaranteedRef { $0.releaseAndNotify(lane) } }
+        unsafe state.untold.forEach { unsafe $0._withUnsafeGuaranteedRef { $0.releaseAndNotify(lane) } }
         unsafe state.untold.removeAll(keepingCapacity: true)
         state.deliveries = []
     }

@@ -35,11 +35,11 @@ extension CommandQueue {
     @usableFromInline
     typealias Outcome<Success> = Result<Success, QueueSafeValueError>
 
-    @inlinable
+    @inlinable @inline(__always)
     var word: AtomicWord { unsafe AtomicWord(storage.elementsPlace) }
 
     /// Where the value is: only with the turn.
-    @inlinable
+    @inlinable @inline(__always)
     var value: UnsafeMutablePointer<Value> { unsafe storage.headerPlace }
 
     /// Takes the turn on the calling thread, which sleeps for as long as that takes.

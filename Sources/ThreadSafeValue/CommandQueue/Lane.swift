@@ -45,7 +45,7 @@ extension Lane {
     /// The commands that wait, of one priority or of all.
     func waiting(_ priority: CommandPriority?) -> [PendingCommand] {
         ((running?.batch.elements ?? []) + commands.all).filter {
-            $0.state == .waiting && (priority == nil || $0.priority == priority)
+            $0.isPending && (priority == nil || $0.priority == priority)
         }
     }
 

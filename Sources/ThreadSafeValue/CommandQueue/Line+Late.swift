@@ -24,7 +24,7 @@ extension Line {
     }
 
     /// A front that is late has no place until it arrives, and so on with the next one. If there is one, all other lanes
-    /// are sent for at once: they may stand still too, and so the turn waits for all of them at the same time.
+    /// and tasks are sent for at once: they may stand still too, and so the turn waits for all of them at the same time.
     mutating func passLate() {
         guard suspensions == 0, let first = front, first.state.dueTime != .max else { return }
         let (time, count) = (now(), waiters.elements.count)
@@ -33,7 +33,7 @@ extension Line {
             makeLate(front)
         }
         if waiters.elements.count == count { return }
-        for case let lane? in waiters.elements.map(\.lane) where !lane.state.needsNoWake { startBlock(lane) }
+        for waiter in waiters.elements where waiter.kind != .thread && !waiter.state.needsNoWake { send(for: waiter) }
     }
 
     private mutating func makeLate(_ waiter: Waiter) {

@@ -45,7 +45,7 @@ extension Line {
         exchangeWord()
     }
 
-    private mutating func send(for front: Waiter) {
+    mutating func send(for front: Waiter) {
         if let lane = front.lane { return startBlock(lane) }
         front.state.needsNoWake = true
         if front.kind == .task { front.noteSent(at: now()) }
@@ -125,7 +125,9 @@ extension Line {
     ///
     /// - Returns: The priority of the front, if that is a task.
     mutating func refuseThreadsOfTasks() -> TaskPriority? {
-        if taskThreadCount > 0 { for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) } }
+        if taskThreadCount > 0 {
+            for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) }
+        }
         return front?.state.taskPriority
     }
 

@@ -116,6 +116,12 @@ extension PendingCommand {
     /// Where the command is in its life, as its handle shows it.
     var state: CommandState { CommandState(rawValue: word.loadAcquiring() & Self.stageMask) ?? .running }
 
+    /// Whether the command has not begun, and may still be cancelled.
+    var isPending: Bool {
+        let stage = word.load() & Self.stageMask
+        return stage == Stage.waiting.rawValue || stage == Stage.claimed.rawValue
+    }
+
     var priority: CommandPriority { CommandPriority(rawValue: word.load() >> Self.priorityPlace)! }
 
     /// Whether a task awaits the end.

@@ -66,7 +66,8 @@ extension TurnQueue {
         }
         command.finish(ending)
         run.isOver(command)
-        run.state.isToTell = run.state.isToTell || ending.tell != nil || command.isAwaited || !run.state.deliveries.isEmpty
+        run.state.isToTell =
+            run.state.isToTell || ending.tell != nil || command.isAwaited || !run.state.deliveries.isEmpty
     }
 
     /// Frees the turn without the lock, tells callers, and takes the turn back, while nothing in line has changed.

@@ -49,7 +49,8 @@ extension TurnQueue {
             return .cancelled
         }
         // An async closure has the turn: threads of the pool must not sleep until it ends.
-        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty, let priority = update({ $0.refuseThreadsOfTasks() }) {
+        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty, let priority = update({ $0.refuseThreadsOfTasks() })
+        {
             liftPriority(of: wait.holder, to: priority)
         }
         return nil

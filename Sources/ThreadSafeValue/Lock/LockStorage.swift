@@ -2,41 +2,41 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What a lock is made of, in memory that somebody else owns.
+/// The state of a lock, in memory that somebody else owns.
 ///
-/// Everything goes through a pointer, because a lock that a thread may wait for must never move.
+/// All methods take a pointer, because a lock must never move while a thread may wait for it.
 @usableFromInline
 protocol LockStorage {
     /// Whether threads that wait with a time-out have a line, from which `unlock` wakes them.
     static var hasLine: Bool { get }
 
-    /// Makes a lock that nobody holds of fresh memory, at its final place.
+    /// Makes fresh memory a lock that no thread holds. The memory never moves after that.
     static func initialize(_ storage: UnsafeMutablePointer<Self>)
 
-    /// Ends the lock. What is left is fresh memory.
+    /// Ends the lock, and leaves fresh memory.
     static func deinitialize(_ storage: UnsafeMutablePointer<Self>)
 
-    /// Takes the lock on behalf of a type, which a message may name. Crashes if the calling thread holds it already.
+    /// Takes the lock on behalf of a type, which a message may name. Crashes if the calling thread already holds the lock.
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
 
-    /// Takes the lock on behalf of a type if that is possible in time. Crashes if the calling thread holds it already.
-    /// Without a line it only tries, and the caller waits in a `TimedLine`.
+    /// Takes the lock on behalf of a type, if it is to be had in time. Crashes if the calling thread already holds the lock.
+    /// A lock without a line only tries, and the caller waits in a `TimedLine`.
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool
 
-    /// Takes a lock that is held for moments only, so that no wait for it is part of a circle.
+    /// Takes a lock that threads hold for moments only, so no wait for the lock is part of a circle.
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>)
 
-    /// Takes the lock if nobody holds it.
+    /// Takes the lock if no thread holds it.
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool
 
     /// Crashes if the calling thread holds the lock, as `lock` does.
     static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
 
-    /// Gives the lock back. Crashes if the calling thread doesn't hold it.
+    /// Gives the lock back. Crashes if the calling thread does not hold the lock.
     static func unlock(_ storage: UnsafeMutablePointer<Self>)
 }
 
-/// A lock in memory of its own, where it never moves: what the public locks are made of.
+/// A lock in memory of its own, where it never moves. The public locks are made of such cells.
 @safe
 @usableFromInline
 struct LockCell<Storage: LockStorage>: ~Copyable {
@@ -56,10 +56,10 @@ struct LockCell<Storage: LockStorage>: ~Copyable {
     }
 }
 
-// The pointer never changes, and the lock it points to is made to be shared.
+// The pointer never changes, and threads may share the lock that it points to.
 extension LockCell: @unchecked Sendable {}
 
-// For locks of the system, which hide who holds them and who waits.
+// These are the methods for locks of the system, which hide their holder and their waiters.
 extension LockStorage {
     @inlinable
     static var hasLine: Bool { false }

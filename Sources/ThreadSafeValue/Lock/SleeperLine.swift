@@ -30,11 +30,11 @@ package struct SleeperLine {
     private var sleepers = [Sleeper]()
     private var lastArrival: UInt64 = 0
 
-    /// When a sleeper was last handed the lock.
-    private var lastHandover: UInt64 = 0
+    /// Says when the front is owed the lock.
+    private var fairness = FairnessClock()
 
     /// For how long a sleeper is owed nothing after it fell asleep, and after the last handover, in nanoseconds.
-    var handoffDelay: UInt64 = 250_000
+    var handoffDelay = HandoffPolicy.fair
 
     package init() {}
 }
@@ -71,9 +71,7 @@ extension SleeperLine {
     /// Decides whether the front is handed the lock now. That happens at most once in a quarter of a millisecond, because
     /// each handover costs a change of threads.
     package mutating func owesFront(at time: UInt64) -> Bool {
-        // fault: owed after a second; handed over each time
-        guard let front = sleepers.first, time >= max(front.arrival, lastHandover) + handoffDelay else { return false }
-        lastHandover = time
-        return true
+        guard let front = sleepers.first else { return false }
+        return fairness.isDue(since: front.arrival, at: time, after: handoffDelay)  // fault: owed after a second
     }
 }

@@ -13,7 +13,7 @@
 /// until then perhaps nobody else comes to the queue.
 final class SleeperQueue {
     /// For how long a thread sleeps before it looks for itself, in nanoseconds. The time doubles with each look.
-    private static var lookDelay: UInt64 { 10_000_000 }
+    private static var lookDelay: UInt64 { HandoffPolicy.circle }
 
     /// A bit beside the holder's identity in the lock's word: the holder must come to this queue when it unlocks.
     static var waiting: UInt64 { 1 }

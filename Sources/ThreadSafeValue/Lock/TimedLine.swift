@@ -22,9 +22,9 @@ package final class TimedLine {
     /// For how long a thread sleeps before it looks for itself, in nanoseconds: twice as long each time.
     private let lookDelay: UInt64
 
-    package init(lookDelay: UInt64 = 10_000_000, whenWaitedFor: @escaping (_ isWaitedFor: Bool) -> Void) {
+    package init(lookDelay: UInt64 = HandoffPolicy.circle, whenWaitedFor: @escaping (_ isWaitedFor: Bool) -> Void) {
         (self.lookDelay, self.whenWaitedFor) = (lookDelay, whenWaitedFor)
-        line.handoffDelay = 5_000_000
+        line.handoffDelay = HandoffPolicy.rest
     }
 }
 
@@ -57,7 +57,7 @@ extension TimedLine {
         let time = now()
         let (isOwed, front) = change { ($0.owesFront(at: time), $0.removeFirst()) }
         front?.parker.wake()
-        if isOwed { _ = Parker().park(until: time + 100_000) }
+        if isOwed { _ = Parker().park(until: time + HandoffPolicy.restLength) }
     }
 
     private func change<Answer>(_ body: (inout SleeperLine) -> Answer) -> Answer {

@@ -3,7 +3,7 @@
 //
 
 /// The numbers of the rules, in one place. Times are in nanoseconds. Today's values, and no promise.
-enum HandoffPolicy {
+package enum HandoffPolicy {
     /// After how long a block or a task that was sent for is late, and how often the timer looks (rule 5).
     static let late: UInt64 = 5_000_000
 
@@ -18,7 +18,12 @@ enum HandoffPolicy {
 
     /// For how long a thread sleeps before it looks whether it waits in a circle. Hardly any sleeps so long, so the
     /// graph of all waits, which has one lock, costs the others nothing.
-    static let circle: UInt64 = 10_000_000
+    package static let circle: UInt64 = 10_000_000
+
+    /// How often a thread that gives back a lock of the system rests beside those that wait with a time-out, and for how
+    /// long: about as long as a thread takes to wake up.
+    static let rest: UInt64 = 5_000_000
+    static let restLength: UInt64 = 100_000
 
     /// How often a thread looks from its place in line before it sleeps, and the pauses between two looks (rule 2).
     static let looksInLine = 80
@@ -44,7 +49,7 @@ extension FairnessClock {
     /// Whether one that came at a time is owed its turn now. If so, none is for a while.
     mutating func isDue(since arrival: UInt64, at time: UInt64, after delay: UInt64 = HandoffPolicy.fair) -> Bool {
         guard time >= max(arrival, latest) + delay else { return false }
-        latest = time
+        latest = time  // fault: handed over each time
         return true
     }
 }

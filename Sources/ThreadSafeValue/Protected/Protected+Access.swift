@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// The begin and the end of every access.
+// Every access begins and ends with one of these methods.
 
 extension Protected {
     @inlinable @inline(__always)
@@ -12,18 +12,18 @@ extension Protected {
     @inlinable @inline(__always)
     func unlock() { storage.unlock() }
 
-    /// Gives the lock back after an access that may have changed the value: every such access ends here.
+    /// Gives the lock back after an access that may have changed the value. Every such access ends here.
     @inlinable @inline(__always)
     func commit() { storage.commit() }
 
-    /// Where the value is: to be used only while the lock is held.
+    /// The address of the value, which is used only while the lock is held.
     @inlinable @inline(__always)
     var place: UnsafeMutablePointer<Value> { unsafe storage.value }
 
     /// Whether a thread or task waits for a change; for tests.
     package var hasWaiters: Bool { storage.hasWaiters }
 
-    /// Calls a closure that may change the value, and gives the lock back: to be used only while the lock is held.
+    /// Calls a closure that may change the value, and gives the lock back, which the caller has taken.
     @inlinable @inline(__always)
     func writeAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
@@ -35,10 +35,10 @@ extension Protected {
         }
     }
 
-    /// Calls a closure with the value, and gives the lock back: to be used only while the lock is held.
+    /// Calls a closure with the value, and gives the lock back, which the caller has taken.
     ///
-    /// The value is moved out and in again, so that it is not counted up and down: a look into a dictionary took 1.2
-    /// times as long. A large value is left where it is, as moving it takes longer than that.
+    /// The value is moved out and in again, so that its references are not counted: otherwise a look into a dictionary took
+    /// 1.2 times as long. A large value stays at its place, because moving it takes longer than that.
     @inlinable @inline(__always)
     func readAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result

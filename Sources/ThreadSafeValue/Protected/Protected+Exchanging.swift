@@ -13,7 +13,7 @@ extension Protected {
         let old = unsafe place.move()
         unsafe place.initialize(to: newValue)
         commit()
-        // The old value goes away after that, where its `deinit` may use the new one, also if nobody uses it.
+        // The old value is released here, even if nobody uses the result. Its `deinit` may use the new value.
         _fixLifetime(old)
         return old
     }

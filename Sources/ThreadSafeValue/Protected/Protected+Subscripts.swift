@@ -2,10 +2,10 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// Subscripts without a key path: one that is made at run time costs a microsecond, and some arguments allow none.
+// These subscripts use no key path. A key path that is made at run time costs a microsecond, and some arguments allow none.
 
 extension Protected {
-    /// The value of a key, or a default: read as a copy, replaced at once, or changed in place under the lock.
+    /// The value for a key, or a default: you read a copy, replace it, or change it in place under the lock.
     ///
     /// ```swift
     /// let counts = Protected<[String: Int]>([:])
@@ -13,8 +13,8 @@ extension Protected {
     /// ```
     ///
     /// - Parameters:
-    ///   - key: Which value.
-    ///   - defaultValue: Stands for a value that is not there. It is always evaluated, before the lock is taken.
+    ///   - key: The key.
+    ///   - defaultValue: The value for a key that is not there. It is always evaluated, before the lock is taken.
     @inlinable
     public subscript<Key, Element>(
         key: Key,
@@ -24,7 +24,7 @@ extension Protected {
             read { $0[key, default: defaultValue] }
         }
         nonmutating set {
-            // The old value goes away after the lock was given back.
+            // The old value is released after the lock.
             _ = write { $0.updateValue(newValue, forKey: key) }
         }
         nonmutating _modify {
@@ -36,16 +36,16 @@ extension Protected {
 }
 
 extension Protected {
-    /// The value of a key: read as a copy, replaced or removed at once, or changed in place under the lock.
+    /// The value for a key: you read a copy, replace or remove it, or change it in place under the lock.
     ///
-    /// - Parameter key: Which value; `nil` stands for one that is not there.
+    /// - Parameter key: The key. If it is not there, the value is `nil`.
     @inlinable
     public subscript<Key, Element>(key: Key) -> Element? where Value == [Key: Element] {
         get {
             read { $0[key] }
         }
         nonmutating set {
-            // The old value goes away after the lock was given back.
+            // The old value is released after the lock.
             _ = write { table in
                 if let newValue { table.updateValue(newValue, forKey: key) } else { table.removeValue(forKey: key) }
             }
@@ -61,7 +61,7 @@ extension Protected {
 extension Protected where Value: Collection {
     /// A copy of a part of the value, such as `list[1...]`.
     ///
-    /// - Parameter range: Which part; the program crashes if it is not there.
+    /// - Parameter range: The range of the part. The program crashes if the value has no such part.
     @inlinable
     public subscript(range: some RangeExpression<Value.Index>) -> Value.SubSequence {
         read { $0[range] }
@@ -69,9 +69,9 @@ extension Protected where Value: Collection {
 }
 
 extension Protected where Value: MutableCollection {
-    /// An element of the value, such as `list[0]`: read as a copy, replaced at once, or changed in place under the lock.
+    /// An element of the value, such as `list[0]`: you read a copy, replace it, or change it in place under the lock.
     ///
-    /// - Parameter index: Which element; the program crashes if there is none.
+    /// - Parameter index: The index of the element. The program crashes if there is no such element.
     @inlinable
     public subscript(index: Value.Index) -> Value.Element {
         get {
@@ -80,7 +80,7 @@ extension Protected where Value: MutableCollection {
         nonmutating set {
             var element = newValue
             write { swap(&$0[index], &element) }
-            // The old element goes away here, where its `deinit` may use the value.
+            // The old element is released here, where its `deinit` may use the value.
             withExtendedLifetime(element) {}
         }
         nonmutating _modify {
@@ -90,17 +90,17 @@ extension Protected where Value: MutableCollection {
         }
     }
 
-    /// A part of the value, such as `list[1...]`: read as a copy, replaced at once, or changed under the lock.
+    /// A part of the value, such as `list[1...]`: you read a copy, replace it, or change it under the lock.
     ///
-    /// - Parameter range: Which part; the program crashes if it is not there.
+    /// - Parameter range: The range of the part. The program crashes if the value has no such part.
     @inlinable
     public subscript(range: some RangeExpression<Value.Index>) -> Value.SubSequence {
         get {
             read { $0[range] }
         }
         nonmutating set {
-            // The old elements go away after the lock was given back. As a slice they would share the buffer, which
-            // the next line would copy.
+            // The old elements are released after the lock. A slice of them would share the buffer, and the next line would
+            // copy the buffer.
             _ = write { value in
                 let old = Array(value[range])
                 value[range] = newValue

@@ -2,16 +2,16 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// Public, because time-outs are given in its type.
+// The import is public, because time-outs have a type of the module.
 public import Dispatch
 
 extension Protected {
     /// Calls a closure with the value if nobody else is accessing it, and never waits.
     ///
-    /// - Parameter body: What to do with the value, on the calling thread, while nobody can change it.
-    /// - Returns: What the closure returns; `nil` if it was not called, because the value was being accessed, be it by
-    ///   the calling thread itself.
-    /// - Throws: What the closure throws.
+    /// - Parameter body: The access to the value, on the calling thread, while nobody can change the value.
+    /// - Returns: The result of the closure; `nil` if the closure was not called because a thread was accessing the value,
+    ///   perhaps the calling one.
+    /// - Throws: The error of the closure.
     @inlinable
     public func tryRead<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
@@ -22,10 +22,10 @@ extension Protected {
 
     /// Calls a closure that may change the value if nobody else is accessing it, and never waits.
     ///
-    /// - Parameter body: What to do with the value, on the calling thread, while nobody else can access it.
-    /// - Returns: What the closure returns; `nil` if it was not called, because the value was being accessed, be it by
-    ///   the calling thread itself.
-    /// - Throws: What the closure throws.
+    /// - Parameter body: The access to the value, on the calling thread, while nobody else can access the value.
+    /// - Returns: The result of the closure; `nil` if the closure was not called because a thread was accessing the value,
+    ///   perhaps the calling one.
+    /// - Throws: The error of the closure.
     @inlinable
     public func tryWrite<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
@@ -34,24 +34,23 @@ extension Protected {
         return try writeAndUnlock(body)
     }
 
-    /// Calls a closure that may change the value, unless its turn does not come in time.
+    /// Calls a closure that may change the value, if the lock is to be had in time.
     ///
     /// ```swift
     /// let isCounted = visits.write(timeout: .milliseconds(50)) { $0 += 1 } != nil
     /// ```
     ///
-    /// There is one way not to succeed, and the closure has its own errors; so the answer is an optional, as with
-    /// ``tryWrite(_:)``, and what the closure throws is thrown.
+    /// The result is an optional, as with ``tryWrite(_:)``, so that an error is always one of the closure.
     ///
-    /// - Note: On Apple systems the lock is the system's. Whenever it is free, another thread may take it first, be it
-    ///   the one that just had it. So the time may be over though the lock was free, and the wait lends no priority.
-    /// - Warning: Crashes if the calling thread is accessing the value already, unless the time-out is zero.
+    /// - Note: Apple systems have a lock of their own. When it is free, another thread may take it first, perhaps the thread
+    ///   that just had it. So the time may end although the lock was free, and the waiting thread lends no priority.
+    /// - Warning: The program crashes if the calling thread is already accessing the value, unless the time-out is zero.
     /// - Parameters:
-    ///   - timeout: How long to wait for the turn, not for the closure. With zero or less it is tried once; `.never`
-    ///     waits for as long as it takes.
-    ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
-    /// - Returns: What the closure returns; `nil` if it was not called, and never will be.
-    /// - Throws: What the closure throws.
+    ///   - timeout: For how long to wait for the lock, not for the closure. With zero or less, the lock is tried once.
+    ///     `.never` waits for ever.
+    ///   - body: The access to the value, on the calling thread, while nobody else can access the value.
+    /// - Returns: The result of the closure; `nil` if the time ended first, and the closure is never called.
+    /// - Throws: The error of the closure.
     @inlinable
     public func write<Result: ~Copyable, Failure: Error>(
         timeout: DispatchTimeInterval,
@@ -61,24 +60,24 @@ extension Protected {
         return try writeAndUnlock(body)
     }
 
-    /// Waits until the value meets a condition, which is tested now and after every change, so no change is missed.
+    /// Blocks the thread until the value meets a condition, which is tested now and after every change.
     ///
     /// ```swift
     /// state.wait { $0 == .ready }
     /// guard state.wait(until: { $0 == .ready }, timeout: .seconds(5)) else { return }
     /// ```
     ///
-    /// Other threads may change the value again before this one goes on.
+    /// No change is missed. Other threads may change the value again before this thread goes on.
     ///
-    /// - Note: With a time-out, as with ``write(timeout:_:)``: on Apple systems it may be over though the lock was free.
-    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access
-    ///   that value or another protected one, whose lock the thread may hold as well, and should be quick. Crashes if
-    ///   the calling thread is accessing the value already, unless the time-out is zero.
+    /// - Note: On Apple systems, the time may end although the lock was free, as with ``write(timeout:_:)``.
+    /// - Warning: The thread that changes the value tests the condition under the lock. So the condition must be quick. It
+    ///   must not access this value, nor another protected value, whose lock that thread may hold. The program crashes if
+    ///   the calling thread is already accessing the value, unless the time-out is zero.
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for. It may be tested a last time while this returns.
-    ///   - timeout: How long to wait. With zero or less the condition is tested once, if nobody is accessing the
-    ///     value; with `.never` this waits for as long as it takes.
-    /// - Returns: Whether a value met the condition in time.
+    ///   - condition: The condition. Another thread may still test it while this method returns.
+    ///   - timeout: For how long to wait. With zero or less, the condition is tested once, if nobody is accessing the value.
+    ///     `.never` waits for ever.
+    /// - Returns: `true` if the value met the condition in time.
     @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `try await wait(until:)`, which a cancellation ends.")
     public func wait(
@@ -88,19 +87,19 @@ extension Protected {
         storage.wait(until: condition, by: Deadline(after: timeout))
     }
 
-    /// Waits until the value meets a condition, then changes it, in one step: no other access comes between.
+    /// Blocks the thread until the value meets a condition, and changes the value in the same access.
     ///
     /// ```swift
     /// let job = jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
     /// ```
     ///
-    /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under
-    ///   the lock. Crashes if the calling thread is accessing the value already.
+    /// - Warning: Other threads test the condition under the lock, as with ``wait(until:timeout:)``. The program crashes if
+    ///   the calling thread is already accessing the value.
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for.
-    ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
-    /// - Returns: What the closure returns.
-    /// - Throws: What the closure throws.
+    ///   - condition: The condition.
+    ///   - body: The access to the value, on the calling thread, while nobody else can access the value.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure.
     @inlinable
     @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)`.")
     public func write<Result: ~Copyable, Failure: Error>(
@@ -111,18 +110,18 @@ extension Protected {
         return try writeAndUnlock(body)
     }
 
-    /// Waits until the value meets a condition, then changes it, in one step, unless that takes too long.
+    /// Blocks the thread until the value meets a condition, and changes the value in the same access, if there is time.
     ///
-    /// - Note: As with ``write(timeout:_:)``: on Apple systems the time may be over though the lock was free.
-    /// - Warning: As with ``wait(until:timeout:)``: other threads test the condition under
-    ///   the lock. Crashes if the calling thread is accessing the value already, unless the time-out is zero.
+    /// - Note: On Apple systems, the time may end although the lock was free, as with ``write(timeout:_:)``.
+    /// - Warning: Other threads test the condition under the lock, as with ``wait(until:timeout:)``. The program crashes if
+    ///   the calling thread is already accessing the value, unless the time-out is zero.
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for.
-    ///   - timeout: How long to wait, not for the closure. With zero or less it is tried once; `.never` waits for as
-    ///     long as it takes.
-    ///   - body: What to do with the value, on the calling thread, while nobody else can access it.
-    /// - Returns: What the closure returns; `nil` if it was not called, and never will be.
-    /// - Throws: What the closure throws.
+    ///   - condition: The condition.
+    ///   - timeout: For how long to wait for the condition, not for the closure. With zero or less, the condition is tested
+    ///     once. `.never` waits for ever.
+    ///   - body: The access to the value, on the calling thread, while nobody else can access the value.
+    /// - Returns: The result of the closure; `nil` if the time ended first, and the closure is never called.
+    /// - Throws: The error of the closure.
     @inlinable
     @available(*, noasync, message: "It blocks the thread. Use `try await write(when:timeout:)`.")
     public func write<Result: ~Copyable, Failure: Error>(
@@ -144,63 +143,62 @@ extension Protected where Value: Sendable {
     ///
     /// No thread waits. The value may have changed again before the task goes on.
     ///
-    /// - Warning: The condition is tested under the lock by the thread that has changed the value. It must not access
-    ///   that value or another protected one, whose lock the thread may hold as well, and should be quick.
-    /// - Parameter condition: Whether this is the value to wait for.
-    /// - Throws: `CancellationError` if the task is cancelled; the wait ends at once then.
+    /// - Warning: The thread that changes the value tests the condition under the lock. So the condition must be quick. It
+    ///   must not access this value, nor another protected value, whose lock that thread may hold.
+    /// - Parameter condition: The condition.
+    /// - Throws: `CancellationError` if the task is cancelled, which ends the wait at once.
     public func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws(CancellationError) {
         await storage.wait(until: condition)
         if Task.isCancelled { throw CancellationError() }
     }
 
-    /// Suspends the task until the value meets a condition, then changes it, in one step: no other access comes
-    /// between.
+    /// Suspends the task until the value meets a condition, and changes the value in the same access.
     ///
     /// ```swift
     /// let job = try await jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
     /// ```
     ///
-    /// No thread waits. A change wakes the first of those whose condition it meets, which wakes the next when it has
+    /// No thread waits. A change wakes the first waiter whose condition is met. That waiter wakes the next one when it has
     /// changed the value, or gives up. A task that comes meanwhile may go first.
     ///
-    /// - Warning: The condition is tested under the lock, by the thread that has changed the value and by the task. It
-    ///   must not access that value or another protected one, whose lock the thread may hold as well, and should be
-    ///   quick.
+    /// - Warning: The thread that changes the value tests the condition under the lock, and so does the task. So the
+    ///   condition must be quick. It must not access this value, nor another protected value, whose lock that thread may
+    ///   hold.
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for.
-    ///   - body: What to do with the value, in the task, while nobody else can access it.
-    /// - Returns: What the closure returns.
-    /// - Throws: `CancellationError` if the task is found cancelled before the closure is called, or what that throws.
+    ///   - condition: The condition.
+    ///   - body: The access to the value, in the task, while nobody else can access the value.
+    /// - Returns: The result of the closure.
+    /// - Throws: `CancellationError` if the task is cancelled before the closure is called, or the error of the closure.
     nonisolated(nonsending) public func write<Result: ~Copyable>(
         when condition: @escaping @Sendable (Value) -> Bool,
         _ body: (inout Value) throws -> Result
     ) async throws -> Result {
-        // Without a time-out it ends with the change, or throws.
+        // A wait without a time-out ends with the change, or throws.
         try await write(when: condition, timeout: .never, body)!
     }
 
-    /// Suspends the task until the value meets a condition, then changes it, in one step, unless that takes too long.
+    /// Suspends the task until the value meets a condition, and changes the value in the same access, if there is time.
     ///
     /// ```swift
     /// let connection = try await idle.write(when: { !$0.isEmpty }, timeout: .seconds(5)) { $0.removeLast() }
     /// ```
     ///
-    /// It waits as without a time-out, and no thread waits.
+    /// The task waits as it does without a time-out, and no thread waits.
     ///
     /// - Parameters:
-    ///   - condition: Whether this is the value to wait for.
-    ///   - timeout: How long to wait, not for the closure. With zero or less it is tried once; `.never` waits for as
-    ///     long as it takes.
-    ///   - body: What to do with the value, in the task, while nobody else can access it.
-    /// - Returns: What the closure returns; `nil` if it was not called, and never will be.
-    /// - Throws: `CancellationError` if the task is found cancelled before the closure is called, or what that throws.
+    ///   - condition: The condition.
+    ///   - timeout: For how long to wait for the condition, not for the closure. With zero or less, the condition is tested
+    ///     once. `.never` waits for ever.
+    ///   - body: The access to the value, in the task, while nobody else can access the value.
+    /// - Returns: The result of the closure; `nil` if the time ended first, and the closure is never called.
+    /// - Throws: `CancellationError` if the task is cancelled before the closure is called, or the error of the closure.
     nonisolated(nonsending) public func write<Result: ~Copyable>(
         when condition: @escaping @Sendable (Value) -> Bool,
         timeout: DispatchTimeInterval,
         _ body: (inout Value) throws -> Result
     ) async throws -> Result? {
         let deadline = Deadline(after: timeout)
-        // One element for each time that it is woken. It ends when the time is over, or the task is cancelled.
+        // The stream has one element for each wake-up. It ends when the time is over, or the task is cancelled.
         let (wakes, continuation) = AsyncStream.makeStream(of: Void.self)
         var wake = wakes.makeAsyncIterator()
         let condition = Condition(condition, isForChange: true) { awaitedTarget.async { continuation.yield() } }
@@ -209,10 +207,10 @@ extension Protected where Value: Sendable {
         repeat {
             guard !deadline.isTime || !deadline.hasPassed, storage.lock(until: deadline) else { break }
             let isMet = storage.goesOn(condition)
-            // After the condition, which may take its time.
+            // The task may be cancelled while the condition is tested.
             let isCancelled = Task.isCancelled  // fault: a cancelled task changes it
             if isMet, !isCancelled { return try writeAndUnlock(body) }  // fault: a task changes what is not met
-            // A task that is cancelled leaves as one that was woken.
+            // A cancelled task leaves as if it was woken.
             condition.isWoken = isMet
             unlock()
             if deadline == .passed { break }

@@ -149,7 +149,7 @@ extension Protected {
     /// - Parameter body: The access to the value. The program crashes if it accesses the same protected value again.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable
+    @inlinable @inline(__always)
     public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -4,13 +4,13 @@
 
 import Dispatch
 
-// How a change is told: taken only when a thread or task waits for one.
+// These methods tell of a change. They run only while a thread or task waits for one.
 extension ProtectedStorage {
-    /// The threads and tasks to notify of a change, once the value's lock is free. It may keep values whose end runs
-    /// code.
+    /// The threads and tasks to notify of a change once the value's lock is free. It may keep values whose `deinit` runs
+    /// code of a user.
     @usableFromInline
     struct PendingNotifications {
-        /// Each wakes a thread or task whose condition the new value meets.
+        /// Closures, each of which wakes a thread or task whose condition the new value meets.
         @usableFromInline
         var wakes = [@Sendable () -> Void]()
 
@@ -27,7 +27,7 @@ extension ProtectedStorage {
         }
     }
 
-    /// Gives the lock back after an access that may have changed the value, and notifies those who wait for a change.
+    /// Gives the lock back after an access that may have changed the value, and notifies the waiters.
     @inlinable @inline(never)
     func commitNotifying() {
         commitCollecting().deliver()
@@ -35,13 +35,13 @@ extension ProtectedStorage {
 
     /// Gives the lock back after an access to one of several values that the caller holds.
     ///
-    /// - Returns: What notifies those who wait for a change, to be called when the caller has given all its locks back.
+    /// - Returns: A closure that notifies the waiters. The caller calls it once all its locks are free.
     @inlinable @inline(never)
     func commitToNotify() -> () -> Void {
         commitCollecting().deliver
     }
 
-    // Under the value's lock, so that all see changes in order.
+    // This runs under the value's lock, so that all waiters see the changes in order.
     @inlinable
     func commitCollecting() -> PendingNotifications {
         let bits = awaited.load()
@@ -56,7 +56,7 @@ extension ProtectedStorage {
     @usableFromInline
     func wakeTimed() { table.timedLine.wakeFront() }
 
-    /// The side table. Made when it is needed for the first time.
+    /// The side table, which is made when it is needed for the first time.
     @inlinable
     var table: WaiterTable<Value> {
         withExtendedLifetime(self) { tableWord.object() ?? makeTable() }
@@ -67,7 +67,7 @@ extension ProtectedStorage {
         tableWord.object { WaiterTable<Value>(awaited: awaited) }
     }
 
-    /// Ends the side table with the value: nobody else can reach either any more.
+    /// Ends the side table with the value, as nobody else can use either any more.
     @usableFromInline @inline(never)
     func endTable() {
         let table: WaiterTable<Value>? = tableWord.takeObject()
@@ -75,11 +75,11 @@ extension ProtectedStorage {
     }
 }
 
-// How a change is waited for.
+// These methods wait for a change.
 extension ProtectedStorage {
-    /// Waits until the value meets a condition, be it for a moment.
+    /// Waits until the value meets a condition, at least for a moment.
     ///
-    /// - Returns: Whether it did in time.
+    /// - Returns: Whether the value met the condition in time.
     func wait(until isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         guard lock(until: deadline) else { return false }
         let isMetAlready = unsafe isMet(value.pointee)
@@ -96,7 +96,7 @@ extension ProtectedStorage {
 
     /// Takes the lock when the value meets a condition.
     ///
-    /// - Returns: Whether it has the lock, in time.
+    /// - Returns: Whether the calling thread has the lock.
     @usableFromInline
     func lock(when isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         guard lock(until: deadline) else { return false }
@@ -114,14 +114,14 @@ extension ProtectedStorage {
                 leave(condition)
                 return false
             }
-            // By now another thread may have changed the value again.
+            // Another thread may have changed the value again.
         } while !goesOn(condition)
         return true
     }
 
-    /// Suspends the task until the value meets a condition, be it for a moment, or the task is cancelled.
+    /// Suspends the task until the value meets a condition, at least for a moment, or the task is cancelled.
     func wait(until isMet: @escaping @Sendable (Value) -> Bool) async where Value: Sendable {
-        // It ends when it is finished, or the task is cancelled.
+        // The stream ends when it is finished, or the task is cancelled.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let condition = Condition(isMet) { awaitedTarget.async { continuation.finish() } }
         lock()
@@ -133,7 +133,8 @@ extension ProtectedStorage {
         leave(condition)
     }
 
-    /// Tests the condition of a change, under the lock, and takes it out if it is met. If not, it waits on at its place.
+    /// Tests the condition of a waiter that will change the value, under the lock. If the value meets it, the condition leaves
+    /// the table; if not, it keeps its place.
     func goesOn(_ condition: Condition<Value>) -> Bool {
         condition.isWoken = false
         let isMet = unsafe condition.isMet(value.pointee)
@@ -141,14 +142,14 @@ extension ProtectedStorage {
         return isMet
     }
 
-    /// Takes out a condition that nobody waits for any more, and never waits itself: if the value is being accessed, a
-    /// queue does it later.
+    /// Removes a condition that nobody waits for any more, and never waits itself. While a thread accesses the value, a queue
+    /// removes the condition later.
     ///
-    /// - Returns: Whether it was not met.
+    /// - Returns: `true` if the value did not meet the condition.
     @discardableResult
     func leave(_ condition: Condition<Value>) -> Bool {
         if tryLock() { return unlockLeaving(condition) }
-        // Its lock guards all that it holds.
+        // The lock of the storage guards everything in it.
         nonisolated(unsafe) let storage = self
         table.leaving.async {
             unsafe storage.lock()
@@ -157,10 +158,10 @@ extension ProtectedStorage {
         return true
     }
 
-    /// Takes out a condition, gives the lock back, and asks the others if its owner was woken for a change that it
-    /// does not make.
+    /// Removes a condition and gives the lock back. If the owner of the condition was woken for a change that it does not
+    /// make, the next waiter is woken.
     ///
-    /// - Returns: Whether it was not met.
+    /// - Returns: `true` if the value did not meet the condition.
     @discardableResult
     func unlockLeaving(_ condition: Condition<Value>) -> Bool {
         table.remove(condition)

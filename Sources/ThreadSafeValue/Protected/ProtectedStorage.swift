@@ -4,12 +4,12 @@
 
 /// The heap object behind ``Protected``: a value and the lock that guards it, in one allocation.
 ///
-/// Both stay at their place for the life of the object. The thread that holds the lock may touch the value. With the
-/// value first an access took 1 ns less than with the lock first.
+/// The value and the lock never move. Only the thread that holds the lock uses the value. The value stands first: with the
+/// lock first, an access took 1 ns longer.
 @safe
 @usableFromInline
 final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
-    // The value is the header, which ends by itself.
+    // The value is the header, which is released without help.
     @inlinable
     deinit {
         if tableWord.load() != 0 { endTable() }
@@ -17,20 +17,20 @@ final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
     }
 }
 
-/// The lock of a protected value, and what is needed to tell of changes.
+/// The lock of a protected value, and the words that say who waits for a change.
 @safe
 @usableFromInline
 struct ProtectedLock {
     @usableFromInline
     var lock: PlatformLock.Storage
 
-    /// A set of `AwaitedChange` bits. Changed atomically by any thread, read by the one that holds the lock.
+    /// A set of `AwaitedChange` bits, which any thread changes atomically, and the holder of the lock reads.
     ///
-    /// It is zero unless a thread or task waits for a change, so that accesses pay nothing while none does.
+    /// The set is empty unless a thread or task waits for a change, so an access pays nothing while none waits.
     @usableFromInline
     var awaited: AtomicWord.Storage
 
-    /// The address of the `WaiterTable`, or zero. Set once, by the first that needs it.
+    /// The address of the `WaiterTable`, or zero. The first thread that needs the table sets it, once.
     @usableFromInline
     var table: AtomicWord.Storage
 }
@@ -39,7 +39,7 @@ extension ProtectedStorage {
     @inlinable
     static func make(_ value: Value) -> ProtectedStorage {
         let buffer = create(minimumCapacity: 1) { _ in value }
-        // `create` makes an object of the class that it is called on.
+        // `create` makes an object of the class on which it is called.
         let storage = unsafe unsafeDowncast(buffer, to: ProtectedStorage.self)
         unsafe PlatformLock.Storage.initialize(storage.lockPlace)
         unsafe storage.awaited.storage.initialize(to: AtomicWord.zero)
@@ -47,9 +47,10 @@ extension ProtectedStorage {
         return storage
     }
 
-    // Addresses: several threads must not access one member at once. Keep the object while you use them.
+    // These are addresses, because several threads must not have an access to one member at once. The caller keeps the
+    // object while it uses them.
 
-    /// Where the value is: to be used only while the lock is held.
+    /// The address of the value, which is used only while the lock is held.
     @inlinable @inline(__always)
     var value: UnsafeMutablePointer<Value> { unsafe headerPlace }
 
@@ -65,9 +66,9 @@ extension ProtectedStorage {
     var tableWord: AtomicWord { unsafe AtomicWord(elementsPlace.pointer(to: \.table).unsafelyUnwrapped) }
 }
 
-// Each of these keeps the object until it is done with the lock. So a caller that locks, touches the value and unlocks
-// cannot lose the object in between. All are inlined, and none takes a closure: in generic code, which is not
-// specialized, each would be a call, and an access took twice as long.
+// Each of these methods keeps the object until it is done with the lock. So the object stays while a caller locks, uses the
+// value and unlocks. All are inlined, and none takes a closure. Otherwise each would be a call in generic code that is not
+// specialized, and an access took twice as long there.
 extension ProtectedStorage {
     @inlinable @inline(__always)
     func lock() {
@@ -77,13 +78,13 @@ extension ProtectedStorage {
         if !hasLocked { lockSlowly() }
     }
 
-    // Here, because this is where the type is known without being passed on.
+    // The method stands here, because the type of the value is known here and need not be passed on.
     @usableFromInline @inline(never)
     func lockSlowly() {
         withExtendedLifetime(self) { unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self) }
     }
 
-    /// Takes the lock if that is possible in time.
+    /// Takes the lock, if it is to be had in time.
     @usableFromInline
     func lock(until deadline: Deadline) -> Bool {
         if deadline == .never {
@@ -120,7 +121,7 @@ extension ProtectedStorage {
         if hasWaiters { commitNotifying() } else { unlock() }
     }
 
-    /// Whether a thread or task waits for a change; only with the lock.
+    /// Whether a thread or task waits for a change. The caller holds the lock.
     @inlinable @inline(__always)
     var hasWaiters: Bool {
         defer { _fixLifetime(self) }

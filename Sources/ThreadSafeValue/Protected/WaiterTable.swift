@@ -4,24 +4,24 @@
 
 import Dispatch
 
-/// The side table of one protected value: the waits for a condition, and the listeners to changes.
+/// The side table of one protected value, with the waits for a condition and the listeners to changes.
 @usableFromInline
 final class WaiterTable<Value> {
-    /// The listeners to changes. It has a lock of its own.
+    /// The listeners to changes, which have a lock of their own.
     @usableFromInline
     let broadcaster: ChangeBroadcaster<Value>
 
-    /// The threads that wait for the value's lock with a time-out, if that has no line of its own.
+    /// The threads that wait for the value's lock with a time-out, if the lock has no line of its own.
     let timedLine: TimedLine
 
-    /// The word beside the value's lock. Touched only while the value lives: by its accesses, and by the listeners
-    /// until `finish()`.
+    /// The word beside the value's lock. It is used only while the value lives: by accesses, and by listeners until
+    /// `finish()`.
     private let awaited: AtomicWord
 
-    /// Where waits wait for the lock that have timed out, or whose task was cancelled.
+    /// The queue on which a wait that timed out or was cancelled waits for the lock, to leave the table.
     let leaving = DispatchQueue(label: "ThreadSafeValue.Protected.leaving", target: awaitedTarget)
 
-    // Guarded by the value's lock.
+    // The value's lock guards the conditions.
     private var conditions = ArrivalList<Condition<Value>>()
 
     init(awaited: AtomicWord) {
@@ -31,35 +31,35 @@ final class WaiterTable<Value> {
     }
 }
 
-/// Which kinds of waiters a protected value has.
+/// The kinds of waiters that a protected value may have.
 @usableFromInline
 enum AwaitedChange {
-    /// A wait for a value that meets a condition.
+    /// A thread or task waits for a value that meets a condition.
     @inlinable
     static var toMeetCondition: UInt64 { 1 }
-    /// A listener to every change.
+    /// A listener waits for every change.
     @inlinable
     static var any: UInt64 { 2 }
-    /// A thread that waits for the lock with a time-out, where that has no line of its own.
+    /// A thread waits with a time-out for a lock that has no line of its own.
     @inlinable
     static var lock: UInt64 { 4 }
 }
 
-/// What a thread or a task waits for to become true of a protected value.
+/// A condition that a thread or a task, its owner, waits for.
 ///
-/// Invariant (last owner): others let go of it under the value's lock, and before they wake its owner. So the captures
-/// of the test go away with the owner, and never inside an access.
+/// Invariant (last owner): others release the condition under the value's lock, before they wake its owner. So the captures
+/// of the test are released by the owner, and never inside an access.
 final class Condition<Value>: Placed, @unchecked Sendable {
     let isMet: @Sendable (Value) -> Bool
     let wake: @Sendable () -> Void
 
-    /// Whether its owner is going to change the value. Then it keeps its place in the table until the owner leaves.
+    /// Whether the owner will change the value. If so, the condition keeps its place in the table until the owner leaves.
     let isForChange: Bool
 
     /// Guarded by the value's lock.
     var place: Int?
 
-    /// Whether its owner was woken, and has not tested it since. Guarded by the value's lock.
+    /// Whether the owner was woken and has not tested the condition since. Guarded by the value's lock.
     var isWoken = false
 
     init(
@@ -71,26 +71,26 @@ final class Condition<Value>: Placed, @unchecked Sendable {
     }
 }
 
-// Under the value's lock.
+// These methods run under the value's lock.
 extension WaiterTable {
     func add(_ condition: Condition<Value>) {
         conditions.append(condition)
         awaited.set(AwaitedChange.toMeetCondition, to: true)
     }
 
-    /// Takes a condition out, if it is there.
+    /// Removes a condition, if it is in the table.
     func remove(_ condition: Condition<Value>) {
         conditions.remove(condition)
         awaited.set(AwaitedChange.toMeetCondition, to: !conditions.isEmpty)
     }
 
-    /// Chooses whom to wake for a value: all that only wait for it, but one of those that will change it, which is the
-    /// first.
+    /// Chooses the owners to wake for a value whose condition is met: all owners that only wait for it, and the first one of
+    /// those that will change the value.
     ///
-    /// Invariant (asked on): while a change waits whose condition is met, one that was woken is on its way. When that
-    /// one commits, or gives up, it calls this.
+    /// Invariant (asked on): while an owner that will change the value waits with a condition that is met, another owner was
+    /// woken and is on its way. When that one commits or gives up, it calls this method.
     ///
-    /// - Returns: What wakes them.
+    /// - Returns: Closures that wake the owners.
     @usableFromInline
     func wakeMet(by value: Value) -> [@Sendable () -> Void] {
         var met: [Condition<Value>] = []
@@ -108,7 +108,7 @@ extension WaiterTable {
 }
 
 extension AtomicWord {
-    /// Sets or clears bits. Whatever happens after a bit was set, on whatever thread, sees it.
+    /// Sets or clears bits. All later accesses see the new bits, on any thread.
     fileprivate func set(_ bits: UInt64, to isSet: Bool) {
         while true {
             let old = load()

@@ -63,7 +63,7 @@ extension CommandHandle {
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             guard case .success(let accepted) = accepted else { return refusal }
-            if accepted.waitsForCaller { return .failure(.reentrantCommand) }
+            if accepted.waitsForCaller { return accepted.reentrantCommand() }
             unsafe await withUnsafeContinuation { continuation in
                 if !accepted.notifyAtEnd({ unsafe continuation.resume() }) { unsafe continuation.resume() }
             }
@@ -86,7 +86,7 @@ extension CommandHandle {
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
         unsafe schedulingPoint("wait for an end of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
-        if accepted.waitsForCaller { return .failure(.reentrantCommand) }
+        if accepted.waitsForCaller { return accepted.reentrantCommand() }
         if accepted.needsCallingThread { return .failure(.circularWait) }
         let (parker, deadline) = (Parker(), Deadline(after: timeout))
         if accepted.notifyAtEnd({ parker.wake() }), !parker.park(until: deadline.time) { return .failure(.timedOut) }

@@ -39,7 +39,7 @@ final class LockSubject: @unchecked Sendable {
         for sleeper in queue.line.sleepers { sleepers[sleeper.thread] = sleeper }
         let byArrival = sleepers.values.sorted { $0.arrival < $1.arrival }
         // Those that fall asleep at one time are numbered, in no more than a microsecond.
-        let known = byArrival.reduce(queue.line.lastHandover) { sum, sleeper in
+        let known = byArrival.reduce(queue.line.fairness.latest) { sum, sleeper in
             mix(mix(sum, sleeper.thread), sleeper.arrival / 1_000 << 1 | (sleeper.isOwner ? 1 : 0))
         }
         return queue.line.threads.reduce(known) { mix($0, $1) }

@@ -105,7 +105,9 @@ extension Monitor {
         guard watched[value].storage != nil, let turns = watched[value].turns else { return nil }
         let line = unsafe turns.line
         if !turn.isFree || !turn.isLineEmpty { return "the word says \(turn.text)" }
-        if !line.waiters.elements.isEmpty || !line.watchers.isEmpty || !line.lateTasks.isEmpty { return "something waits" }
+        if !line.waiters.elements.isEmpty || !line.watchers.isEmpty || !line.lateTasks.isEmpty {
+            return "something waits"
+        }
         if line.timerRuns { return "the timer runs" }
         if line.lanes.values.contains(where: { $0.running != nil || !$0.isEmpty }) {
             return "a lane has not ended"

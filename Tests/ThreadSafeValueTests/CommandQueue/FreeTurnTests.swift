@@ -1,0 +1,274 @@
+//
+// Part of ThreadSafeValue. SPDX-License-Identifier: MIT
+//
+
+import Dispatch
+import Foundation
+import Testing
+import ThreadSafeValue
+
+private typealias Answer = Result<Int, QueueSafeValueError>
+
+/// Where a queue that is late may change an answer, as one of a busy machine is now and then, a test counts rounds.
+@Suite("The rules of the line: nothing that does not run has the turn")
+struct FreeTurnTests {
+    // MARK: 3, send
+
+    /// The command comes in vain in each round, so the turn waits for its queue for longer and longer.
+    @Test(
+        "Rule 3: a free turn that a lowest command on a queue that stands is to have is had by the highest try at once"
+    )
+    func highestBesideStandingLowest() throws {
+        let answers = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "stands")
+            var holder = HoldingThread(value)
+            value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+            let answers = (0..<6).map { _ in
+                // The block that was sent for comes in vain.
+                queue.sync {}
+                queue.suspend()
+                holder.end()
+                let answer = value.wait(timeout: .seconds(0)).highestPriority.get()
+                holder = HoldingThread(value, .highest)
+                queue.resume()
+                return answer
+            }
+            holder.end()
+            return answers
+        }
+        #expect(answers == Array(repeating: .success(0), count: 6))
+    }
+
+    @Test("Rule 3: so is that of a task whose executor stands")
+    func highestBesideStandingTask() async throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        let answer = try await onThreadOfItsOwn {
+            try inTime {
+                let (value, executor) = (QueueSafeValue(value: 0), QueueExecutor())
+                try sendForInVain(value, executor)
+                let answer = value.wait(timeout: .seconds(0)).highestPriority.get()
+                executor.queue.resume()
+                try poll("the task goes on") { value.wait.lowestPriority.get() == .success(1) }
+                return answer
+            }
+        }
+        #expect(answer == .success(0))
+    }
+
+    @Test("Rule 3: tries of all kinds succeed beside a queue that stands, once that is late", arguments: [1, 40])
+    func tries(queueCount: Int) async throws {
+        for form in 0..<3 {
+            let value = QueueSafeValue(value: 0)
+            let queues = (0..<queueCount).map { DispatchQueue(label: "\($0)") }
+            let blocker = Blocker(value)
+            for queue in queues {
+                value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                queue.sync {}
+                queue.suspend()
+            }
+            blocker.end()
+            var isDone = false
+            for _ in 0..<10_000 where !isDone {
+                let now = DispatchTimeInterval.seconds(0)
+                let answer: Answer
+                switch form {
+                case 0: answer = value.wait(timeout: now).lowestPriority.get()
+                case 1: answer = withLocked(value, QueueSafeValue(value: 0), timeout: now) { value, _ in value }
+                default: answer = await value.async(timeout: now).lowestPriority.get()
+                }
+                isDone = answer == .success(0)
+                if !isDone { try await Task.sleep(nanoseconds: 100_000) }
+            }
+            #expect(isDone)
+            for queue in queues { queue.resume() }
+        }
+    }
+
+    // MARK: 4, owed
+
+    /// Rounds are counted and no time. A command that holds for longer than a look lasts must not hide the front.
+    @Test(
+        "Rule 4: a lowest queue, thread and task get their turns beside a thread that loops with the highest priority",
+        arguments: [20, 200, 1_000] as [UInt64]
+    )
+    func lowestBesideUrgentStream(microseconds: UInt64) throws {
+        let limit = 10_000_000 / Int(microseconds)
+        let (served, isInTime) = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let (served, rounds) = (Protected(0), Protected(0))
+            let urgent = RunningThread {
+                while served.wrappedValue < 15, rounds.wrappedValue < limit {
+                    value.wait.highestPriority.set { _ in spin(1_000 * microseconds) }
+                    rounds.write { $0 += 1 }
+                }
+            }
+            let queue = DispatchQueue(label: "target")
+            for _ in 0..<5 {
+                let (isDone, taskIsDone) = (Door(), Door())
+                value.async(performIn: queue).lowestPriority.get { _ in isDone.open() }
+                isDone.waitUntilOpen()
+                served.write { $0 += 1 }
+                value.wait.lowestPriority.get { _ in served.write { $0 += 1 } }
+                OwnThreads.run {
+                    await value.async.lowestPriority.set { _ in served.write { $0 += 1 } }
+                    taskIsDone.open()
+                }
+                taskIsDone.waitUntilOpen()
+            }
+            urgent.join()
+            return (served.wrappedValue, rounds.wrappedValue < limit)
+        }
+        #expect(served == 15)
+        #expect(isInTime)
+    }
+
+    @Test("Rule 4: what was owed for a command goes with it when it is cancelled")
+    func owedGoesWithCommand() throws {
+        let answers = try inTime {
+            (0..<10).map { _ in
+                let value = QueueSafeValue(value: 0)
+                let queue = DispatchQueue(label: "stands")
+                let holder = HoldingThread(value)
+                let command = value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                queue.sync {}
+                queue.suspend()
+                holder.end()
+                command.cancel()
+                defer { queue.resume() }
+                return value.wait(timeout: .seconds(0)).lowestPriority.get()
+            }
+        }
+        #expect(answers == Array(repeating: .success(0), count: 10))
+    }
+
+    // MARK: 5, late
+
+    /// One after the other they would take 10 s.
+    @Test("Rule 5: hundreds of queues that stand when a long command ends are late together")
+    func queuesBehindLongCommand() throws {
+        let (answer, sum) = try inTime {
+            let value = QueueSafeValue(value: 0)
+            let holder = HoldingThread(value)
+            let queues = (0..<2_000).map { DispatchQueue(label: "\($0)") }
+            for queue in queues { value.async(performIn: queue).lowestPriority.set { $0 += 1 } }
+            for queue in queues {
+                queue.sync {}
+                queue.suspend()
+            }
+            holder.end()
+            let answer = value.wait(timeout: .seconds(9)).lowestPriority.get()
+            for queue in queues { queue.resume() }
+            try poll("all are done") { value.pendingCommandCount() == 0 }
+            return (answer, value.wait.lowestPriority.get())
+        }
+        #expect(answer == .success(0))
+        #expect(sum == .success(2_000))
+    }
+
+    @Test("Rule 5: the time-out of a task that came in vain is answered while another command has the turn")
+    func timeOutOfTask() async throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        let answers = try await onThreadOfItsOwn {
+            try inTime {
+                let (value, executor, answers) = (QueueSafeValue(value: 0), QueueExecutor(), Log<Answer>())
+                try sendForInVain(value, executor, timeout: .milliseconds(60)) { answers.add($0) }
+                let other = Blocker(value)
+                executor.queue.resume()
+                try poll("it is answered") { answers.count == 1 }
+                other.end()
+                return answers.entries
+            }
+        }
+        #expect(answers == [.failure(.timedOut)])
+    }
+
+    /// In a process of its own: where other tests block threads of the pool, the queue may be late.
+    @Test(
+        "Rule 5: a completion on a concurrent or global queue sees what it submitted to that queue",
+        arguments: [false, true]
+    )
+    func ownWritesAreSeen(isGlobal: Bool) async {
+        await #expect(processExitsWith: .success) { [isGlobal = isGlobal as Bool] in
+            giveUp(afterSeconds: 120)
+            let value = QueueSafeValue(value: 0)
+            let queue = isGlobal ? DispatchQueue.global() : DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let unseen = Log<Int>()
+            try await onThreadOfItsOwn {
+                for _ in 0..<100 {
+                    let isOver = Door()
+                    value.async(performIn: queue).lowestPriority.update { number in
+                        number += 1
+                        return number
+                    } completion: { before in
+                        value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                        if value.wait.lowestPriority.get() == before { unseen.add(1) }
+                        isOver.open()
+                    }
+                    isOver.waitUntilOpen()
+                }
+            }
+            precondition(unseen.count < 30, "\(unseen.count) of 100 are unseen")
+        }
+    }
+
+    // MARK: 7, suspended
+
+    @Test("Rule 7: nothing that was sent for begins while the value is suspended")
+    func sentForAndSuspended() async throws {
+        guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return }
+        let (whileSuspended, sum) = try await onThreadOfItsOwn {
+            try inTime {
+                let (value, executor) = (QueueSafeValue(value: 0), QueueExecutor())
+                let queue = DispatchQueue(label: "stands")
+                try sendForInVain(value, executor)
+                value.suspend()
+                value.async(performIn: queue).highestPriority.set { $0 += 10 }
+                executor.queue.resume()
+                // The task goes on, finds the value suspended, and rests.
+                for _ in 0..<10 { executor.queue.sync(flags: .barrier) {} }
+                queue.sync {}
+                let pending = value.pendingCommandCount()
+                value.resume()
+                try poll("both have run") { value.pendingCommandCount() == 0 }
+                return (pending, value.wait.lowestPriority.get())
+            }
+        }
+        #expect(whileSuspended == 2)
+        #expect(sum == .success(11))
+    }
+
+    @Test("Rule 7: a try right after `resume()` does not pass an equal queue")
+    func tryAfterResume() throws {
+        let passed = try inTime {
+            let queue = DispatchQueue(label: "target")
+            return (0..<40).count { _ in
+                let value = QueueSafeValue(value: 0)
+                value.suspend()
+                value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                value.resume()
+                return value.wait(timeout: .seconds(0)).lowestPriority.get() == .success(0)
+            }
+        }
+        #expect(passed < 20)
+    }
+}
+
+/// A task waits for the turn, is sent for, comes in vain, and is sent for again while its executor stands.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private func sendForInVain(
+    _ value: QueueSafeValue<Int>,
+    _ executor: QueueExecutor,
+    timeout: DispatchTimeInterval = .never,
+    whenOver: @escaping @Sendable (Answer) -> Void = { _ in }
+) throws {
+    let first = Blocker(value)
+    Task(executorPreference: executor) { whenOver(await value.async(timeout: timeout).lowestPriority.set { $0 += 1 }) }
+    try value.waitForPending(1)
+    executor.suspend()
+    first.end()
+    let second = Blocker(value)
+    executor.queue.resume()
+    executor.suspend()
+    second.end()
+}
