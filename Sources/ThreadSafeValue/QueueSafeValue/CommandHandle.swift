@@ -85,7 +85,7 @@ extension CommandHandle {
     @available(*, noasync, message: "It blocks the thread. Use `await handle.value`.")
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
-        unsafe schedulingPoint("wait for an end of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
+        unsafe schedulingPoint("wait for one of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
         if accepted.waitsForCaller { return accepted.reentrantCommand() }
         if accepted.needsCallingThread { return .failure(.circularWait) }
         let (parker, deadline) = (Parker(), Deadline(after: timeout))
