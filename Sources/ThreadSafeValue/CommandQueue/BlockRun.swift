@@ -130,7 +130,7 @@ extension BlockRun {
         if let last = unsafe cursor.lastPassed.take() {
             unsafe cursor.spent.append(contentsOf: batch.removeFirst(cursor.passedCount, to: last))
         }
-        lane.commands.putBack(batch)
+        lane.commands.putBack(batch)  // fault: rule 6: the rest is lost
         unsafe (batch, cursor.next, cursor.passedCount) = (LinkedFIFO(), nil, 0)
     }
 
@@ -139,14 +139,15 @@ extension BlockRun {
     /// Invariant (claim, then look): a change of the line that comes before the exchange lets that fail, and finds the
     /// command waiting. A change after the exchange finds it begun. A cancellation in between wins.
     func claimNext(_ turn: AtomicWord) -> PendingCommand? {
+        // fault: rule 6: beyond its batch; rule 6: it passes an equal
         while state.count < HandoffPolicy.batch, let command = peek(), unsafe command.arrival < state.bound {
             if command.move(.waiting, to: .claimed) {
-                if !turn.exchange(state.word.bits, for: state.word.bits) {
-                    _ = command.move(.claimed, to: .waiting)
+                if !turn.exchange(state.word.bits, for: state.word.bits) {  // fault: rule 6: a claim is never late
+                    _ = command.move(.claimed, to: .waiting)  // fault: rule 6: a claim stays
                     return nil
                 }
                 pass()
-                if command.move(.claimed, to: .running) { return command }
+                if command.move(.claimed, to: .running) { return command }  // fault: cancelled, it begins
             } else {
                 pass()
             }

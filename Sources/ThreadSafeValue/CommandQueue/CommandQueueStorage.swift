@@ -14,7 +14,7 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
     // The value is the header, which ends by itself.
     deinit {
         (listenersWord.takeObject() as ChangeBroadcaster<Value>?)?.finish()
-        (turnsWord.takeObject() as TurnQueue?)?.end()
+        (turnsWord.takeObject() as TurnQueue?)?.end()  // fault: a value that goes refuses nothing
     }
 
     /// Creates the storage of a value.

@@ -19,6 +19,7 @@ extension Line {
         switch lane.state.standing {
         // The lane gets its place when its block arrives.
         case .late: isUnchanged = true
+        // fault: rule 1: a lane does not move up
         case .inLine where command.priority <= lane.state.priority: isUnchanged = true
         default: reinsert(lane)
         }
@@ -30,9 +31,9 @@ extension Line {
     /// - Returns: `nil` if the block is over.
     mutating func arrive(_ run: BlockRun, isLastLook: Bool) -> WaitEnd? {
         let lane = run.lane
-        guard lane.running === run else { return nil }
+        guard lane.running === run else { return nil }  // fault: rule 6: replaced, it goes on
         run.isTelling = false
-        if run.state.count >= HandoffPolicy.batch, !lane.isEmpty {
+        if run.state.count >= HandoffPolicy.batch, !lane.isEmpty {  // fault: rule 6: its block goes on
             replaceBlock(lane)
             return nil
         }
@@ -61,8 +62,9 @@ extension Line {
     mutating func goOnOrRelease(_ run: BlockRun) {
         run.putBatchBack()
         reinsert(run.lane)
-        if run.state.hasChanged { wakeWatchers() }
+        if run.state.hasChanged { wakeWatchers() }  // fault: a block's change wakes no condition
         run.state.hasChanged = false
+        // fault: rule 7: it goes on while suspended
         let mayGoOn = !run.state.isToTell && run.state.count < HandoffPolicy.batch && suspensions == 0
         if mayGoOn, front === run.lane { return begin(run) }
         release(run, to: 0)
@@ -103,7 +105,7 @@ extension Line {
     /// - Returns: Whether this call did.
     mutating func cancel(_ command: PendingCommand, of lane: Lane) -> Bool {
         guard command.endBeforeItBegins(as: .cancelled) else { return false }
-        acceptedCount -= 1
+        acceptedCount -= 1  // fault: cancelled, it is counted
         lane.commands.noteCancelled()
         reinsertAfterCancelling(lane)
         return true

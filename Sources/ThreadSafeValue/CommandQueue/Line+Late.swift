@@ -20,19 +20,21 @@ extension Line {
         timerRuns = false
         if isOver { return }
         passLate()
-        replaceLongTelling()
+        replaceLongTelling()  // fault: rule 6: told slowly, not replaced
     }
 
     /// A front that is late has no place until it arrives, and so on with the next one. If there is one, all other lanes
     /// and tasks are sent for at once: they may stand still too, and so the turn waits for all of them at the same time.
     mutating func passLate() {
+        // fault: rule 5: late while suspended
         guard suspensions == 0, let first = front, first.state.dueTime != .max else { return }
         let (time, count) = (now(), waiters.elements.count)
-        while let front, time >= front.state.dueTime {
-            if let lane = front.lane { noteStanding(lane) }
+        while let front, time >= front.state.dueTime {  // fault: rule 5: nothing is late
+            if let lane = front.lane { noteStanding(lane) }  // fault: rule 5: standing is not noted
             makeLate(front)
         }
         if waiters.elements.count == count { return }
+        // fault: rule 5: one late at a time
         for waiter in waiters.elements where waiter.kind != .thread && !waiter.state.needsNoWake { send(for: waiter) }
     }
 

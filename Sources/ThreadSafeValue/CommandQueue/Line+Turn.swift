@@ -20,9 +20,10 @@ extension Line {
         if let priority = wantedPriority.take() {
             if published.isHeldByAsyncClosure { actions.lift = (published.holder, priority) } else { cancelLift() }
         }
-        while turnIsFree, passIfStanding(front?.lane) { exchangeWord() }
+        while turnIsFree, passIfStanding(front?.lane) { exchangeWord() }  // fault: rule 5: its own queue goes first
+        // fault: rule 3: nothing is sent for; rule 3: sent for twice
         if turnIsFree, let front, !front.state.needsNoWake { send(for: front) }
-        setTimerIfNeeded()
+        setTimerIfNeeded()  // fault: rule 5: no timer
         if actions.isEmpty { return nil }
         defer { actions = Actions() }
         return actions
@@ -71,7 +72,7 @@ extension Line {
     mutating func takeTurn(for waiter: Waiter, as holder: UInt64) -> Bool {
         while front === waiter {
             let seen = turn
-            guard seen.isFree, !seen.isSuspended else { break }
+            guard seen.isFree, !seen.isSuspended else { break }  // fault: rule 7: it begins while suspended
             if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
         return false
@@ -82,10 +83,10 @@ extension Line {
     ///
     /// - Returns: Whether it has the turn.
     mutating func arrive(_ waiter: Waiter, as holder: UInt64) -> Bool {
-        if waiter.state.standing == .late { returnToLine(waiter) }
+        if waiter.state.standing == .late { returnToLine(waiter) }  // fault: rule 5: it does not come back
         waiter.state.dueTime = .max
         guard takeTurn(for: waiter, as: holder) else { return false }
-        (waiter.state.isOwed, waiter.state.patience) = (false, Patience())
+        (waiter.state.isOwed, waiter.state.patience) = (false, Patience())  // fault: rule 4: owed for ever
         if waiter.kind != .queue { leave(waiter) }
         return true
     }
@@ -93,7 +94,7 @@ extension Line {
     /// A waiter that arrived did not get the turn. If it is the front, it is owed the turn.
     mutating func oweAfterComingInVain(_ waiter: Waiter) {
         guard front === waiter else { return }
-        waiter.state.isOwed = true
+        waiter.state.isOwed = true  // fault: rule 4: in vain, and not owed
         waiter.state.patience.grow()
     }
 
@@ -105,7 +106,7 @@ extension Line {
         if waiter.state.task != 0, turn.isHeldByAsyncClosure { refuse(waiter, .circularWait) }
         if let error = waiter.state.refusal { return .refused(error) }
         if waiter.kind == .thread, arrive(waiter, as: waiter.identity) { return .hasTurn }
-        waiter.state.needsNoWake = false
+        waiter.state.needsNoWake = false  // fault: rule 2: a sleeper is thought awake
         if turn.isHeldByAsyncClosure { lift(to: waiter.state.taskPriority) }
         #if DEBUG
         (actions.warnsOfSleep, hasWarnedOfSleep) = (waiter.state.task != 0 && !hasWarnedOfSleep, true)
@@ -125,7 +126,7 @@ extension Line {
     ///
     /// - Returns: The priority of the front, if that is a task.
     mutating func refuseThreadsOfTasks() -> TaskPriority? {
-        if taskThreadCount > 0 {
+        if taskThreadCount > 0 {  // fault: a closure lets threads sleep
             for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) }
         }
         return front?.state.taskPriority
@@ -136,6 +137,6 @@ extension Line {
     /// - Parameter isChange: Whether the value may have changed.
     mutating func release(afterChange isChange: Bool) {
         holder = 0
-        if isChange { wakeWatchers() }
+        if isChange { wakeWatchers() }  // fault: a change wakes no condition
     }
 }

@@ -155,7 +155,7 @@ extension Line {
     }
 
     /// Whether no more commands of queues and of tasks may wait. Threads do not count.
-    var isFull: Bool { limit != .max && pendingCountWithoutThreads >= limit }
+    var isFull: Bool { limit != .max && pendingCountWithoutThreads >= limit }  // fault: a full value takes one more
 
     /// A number that is greater than those of all that came before.
     mutating func nextArrival() -> UInt64 {
@@ -249,7 +249,7 @@ extension Line {
 
     mutating func endLift() {
         liftCount -= 1
-        if liftCount == 0 { for parker in lifted.drain() { parker.wake() } }
+        if liftCount == 0 { for parker in lifted.drain() { parker.wake() } }  // fault: the lifted one waits for ever
     }
 
     /// Where a task that gives the turn back waits until nothing lifts its priority any more.
@@ -284,7 +284,7 @@ extension Line {
     mutating func setAside(_ waiter: Waiter) {
         remove(waiter)
         waiter.state.standing = .late
-        if waiter.kind == .task { lateTasks.append(waiter) }
+        if waiter.kind == .task { lateTasks.append(waiter) }  // fault: a late task is not counted
     }
 
     /// The lane of a target queue; a new one if there is none. O(1).
@@ -300,7 +300,7 @@ extension Line {
     mutating func removeIfIdle(_ lane: Lane) {
         if lane.running != nil || !lane.isEmpty { return }
         remove(lane)
-        lanes[lane.target.identity] = nil
+        lanes[lane.target.identity] = nil  // fault: an idle lane stays
         if latestLane === lane { latestLane = nil }
     }
 
@@ -330,6 +330,6 @@ extension Line {
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.
     mutating func oweFrontIfDue() {
         guard let front, front.kind == .thread, !front.state.isOwed else { return }
-        front.state.isOwed = fairness.isDue(since: front.state.sentTime, at: now())
+        front.state.isOwed = fairness.isDue(since: front.state.sentTime, at: now())  // fault: rule 4: no clock
     }
 }

@@ -26,6 +26,7 @@ final class ManualCompletion: @unchecked Sendable {
 
     deinit {
         // No other thread has a reference, so none changes the state.
+        // fault: a dropped done is not told
         if word.loadAcquiring() == State.returned { finish.take()?(.completionDropped) }
     }
 }
@@ -43,7 +44,7 @@ extension ManualCompletion {
 
     /// Whether the command is complete. Then it stays so, and what was done before is visible.
     @usableFromInline
-    var isComplete: Bool { word.loadAcquiring() == State.complete }
+    var isComplete: Bool { word.loadAcquiring() == State.complete }  // fault: done: relaxed
 
     /// Completes the command; all but the first call do nothing.
     @usableFromInline

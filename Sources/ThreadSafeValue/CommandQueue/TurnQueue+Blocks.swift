@@ -46,6 +46,7 @@ extension TurnQueue {
                 if !run.state.hasTurn || !run.state.isToTell { continue }
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
                 // free. A change puts those that wait for one in line first.
+                // fault: rule 6: told before the woken
                 if run.hasMore, !run.state.hasChanged, tellAndGoOn(run) { continue }
             }
             update { $0.goOnOrRelease(run) }
@@ -62,9 +63,10 @@ extension TurnQueue {
         if let detach = ending.detach { return self.detach(command, run, detach) }
         if ending.isChange, turn.isObserved {
             run.state.hasChanged = true
+            // fault: rule 6: listeners hear with the turn
             if let delivery = unsafe owner.recordChange() { run.state.deliveries.append(delivery) }
         }
-        command.finish(ending)
+        command.finish(ending)  // fault: rule 6: captures end with the turn
         run.isOver(command)
         run.state.isToTell =
             run.state.isToTell || ending.tell != nil || command.isAwaited || !run.state.deliveries.isEmpty
@@ -75,7 +77,7 @@ extension TurnQueue {
     /// - Returns: Whether it has freed the turn, and may have it again.
     private func tellAndGoOn(_ run: BlockRun) -> Bool {
         let free = run.state.word.held(by: 0).bits
-        run.isTelling = true
+        run.isTelling = true  // fault: rule 6: with the turn it tells
         guard word.exchangeReleasing(run.state.word.bits, for: free) else {
             run.isTelling = false
             return false
@@ -92,11 +94,11 @@ extension TurnQueue {
         update { line in
             run.putBatchBack()
             line.reinsert(run.lane)
-            line.release(run, to: TurnWord.detached)
+            line.release(run, to: TurnWord.detached)  // fault: a manual command ends early
         }
         // It goes away without the turn, once `done` can end the command. What it captured may keep `done`, which would
         // never be found to be dropped.
-        let closure = unsafe command.work.take()
+        let closure = unsafe command.work.take()  // fault: a capture keeps done
         // The closure keeps the value.
         unsafe detach { [owner] ending in
             withExtendedLifetime(owner) { self.complete(command, of: run.lane, ending) }

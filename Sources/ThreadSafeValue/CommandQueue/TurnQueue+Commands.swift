@@ -39,7 +39,7 @@ extension TurnQueue {
     /// - Returns: Whether this call did.
     func cancel(_ command: PendingCommand, of lane: Lane) -> Bool {
         guard update({ $0.cancel(command, of: lane) }) else { return false }
-        tell([command], .cancelled, on: lane.target)
+        tell([command], .cancelled, on: lane.target)  // fault: cancelled, it is not told
         command.releaseAndNotify(lane)
         return true
     }

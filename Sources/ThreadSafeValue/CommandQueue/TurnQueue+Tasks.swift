@@ -79,7 +79,7 @@ extension TurnQueue {
                     if case .refused = update({ $0.prepareToPark(waiter) }) { unsafe continuation.resume() }
                 }
             } onCancel: {
-                refuse(waiter, .cancelled)
+                refuse(waiter, .cancelled)  // fault: cancelled, a task waits on
             }
             let end = update { $0.finishWait(waiter) }
             switch end {

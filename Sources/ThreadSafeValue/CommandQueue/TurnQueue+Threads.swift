@@ -76,7 +76,7 @@ extension TurnQueue {
                 if !waiter.parker.park(until: time) {
                     update { line in
                         if deadline.isTime { return line.refuse(waiter, .timedOut) }
-                        line.refuseIfCircular(waiter, for: resource)
+                        line.refuseIfCircular(waiter, for: resource)  // fault: it closes a circle of turns
                     }
                     time = .max
                     waiter.parker.park()

@@ -114,6 +114,7 @@ extension TurnQueue {
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
             } else if !backoff.pause() {
                 // Rule 4: a more urgent newcomer does not stand in line at once before a front that may be about to come.
+                // fault: rule 4: it looks and does not stand
                 if hasLookedLong || !seen.isFree || !seen.isOwed(before: priority) { return false }
                 backoff = Backoff(spins: HandoffPolicy.owedLooks * Backoff.spinsBeforeParking)
                 hasLookedLong = true
@@ -125,7 +126,7 @@ extension TurnQueue {
     func tryToTakeTurnNow(_ priority: CommandPriority, as holder: UInt64) -> Bool {
         if tryToTakeTurn(priority, as: holder, isTry: true) { return true }
         guard turn.isFree, !turn.isSuspended else { return false }
-        update { $0.passLate() }
+        update { $0.passLate() }  // fault: rule 5: a try reads no clock
         return tryToTakeTurn(priority, as: holder, isTry: true)
     }
 
@@ -135,6 +136,7 @@ extension TurnQueue {
     func takeTurn(_ priority: CommandPriority, as holder: UInt64, until deadline: Deadline) -> WaitEnd {
         // Often the turn is free, and the fast path failed only as something stands in line.
         if tryToTakeTurn(priority, as: holder) { return .hasTurn }
+        // fault: re-entrant, it waits
         if turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) { return .refused(.reentrantCommand) }
         if deadline == .passed { return tryToTakeTurnNow(priority, as: holder) ? .hasTurn : .refused(.timedOut) }
         if tryToTakeTurn(priority, as: holder, .beforeParking) { return confirm(until: deadline) }
@@ -145,7 +147,7 @@ extension TurnQueue {
     ///
     /// - Returns: `hasTurn`, or why it has given the turn back.
     func confirm(until deadline: Deadline) -> WaitEnd {
-        if !deadline.isTime || !deadline.hasPassed { return .hasTurn }
+        if !deadline.isTime || !deadline.hasPassed { return .hasTurn }  // fault: out of time, it begins
         releaseAndNotify(afterChange: false)
         return .refused(.timedOut)
     }
@@ -178,7 +180,7 @@ extension TurnQueue {
             defer { line.release(afterChange: isChange) }
             return line.parkerOfLifted()
         }
-        parker?.park()
+        parker?.park()  // fault: the lifted one does not wait
         return delivery
     }
 }

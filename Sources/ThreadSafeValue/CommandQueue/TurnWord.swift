@@ -56,6 +56,7 @@ extension TurnWord {
         let state = front.state
         bits |=
             state.priority.rawValue | (holder != 0 && !state.needsNoWake ? Self.lockBit : 0)
+            // fault: rule 1: only a front lane is seen; rule 4: the word does not owe
             | (line.hasLane(state.priority) ? Self.closedBit : 0) | (state.isOwed ? Self.owedBit : 0)
             | (line.isReordered ? Self.reorderedBit : 0) | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
     }
@@ -74,7 +75,7 @@ extension TurnWord {
     var isHeldByAsyncClosure: Bool { bits & Self.asyncBit != 0 }
 
     /// Whether a release takes the lock of the line.
-    var releaseMustLock: Bool { bits & Self.lockBit != 0 }
+    var releaseMustLock: Bool { bits & Self.lockBit != 0 }  // fault: rule 3: a release does not look
 
     /// Whether a less urgent front is owed the turn.
     func isOwed(before priority: CommandPriority) -> Bool {
@@ -95,8 +96,10 @@ extension TurnWord {
     /// are on their way; but no equal lane of a queue, so that a thread sees what it has submitted; and no front that is
     /// owed the turn, unless it is more urgent and does not wait.
     func mayBeTaken(by priority: CommandPriority, isTry: Bool = false) -> Bool {
-        guard isFree, !isSuspended else { return false }
+        guard isFree, !isSuspended else { return false }  // fault: rule 1: taken twice; rule 1: taken while suspended
+        // fault: rule 1: a lower newcomer passes; rule 1: an equal passes a lane; rule 1: an equal passes an owed
         if bits & (Self.closedBit | Self.owedBit) == 0 { return priority.rawValue >= bits & Self.frontMask }
+        // fault: rule 4: a more urgent one passes; rule 4: an owed front refuses a try
         return priority.rawValue > bits & Self.frontMask && (isTry || bits & Self.owedBit == 0)
     }
 

@@ -37,7 +37,7 @@ extension TimedLine {
     /// - Returns: Whether it has the lock.
     package func wait(until time: UInt64, _ tryLock: () -> Bool) -> Bool {
         let sleeper = Sleeper(currentThreadIdentity())
-        defer { change { $0.remove(sleeper) } }
+        defer { change { $0.remove(sleeper) } }  // fault: out of time, it is still timed
         var delay = lookDelay
         while true {
             // From here on a release wakes it. A thread that was woken too late keeps its place.
@@ -56,7 +56,7 @@ extension TimedLine {
     package func wakeFront() {
         let time = now()
         let (isOwed, front) = change { ($0.owesFront(at: time), $0.removeFirst()) }
-        front?.parker.wake()
+        front?.parker.wake()  // fault: the timed front is not woken
         if isOwed { _ = Parker().park(until: time + HandoffPolicy.restLength) }
     }
 

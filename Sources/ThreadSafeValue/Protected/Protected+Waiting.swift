@@ -205,6 +205,7 @@ extension Protected where Value: Sendable {
         var timer: LibraryTimer?
         defer { timer?.cancel() }
         repeat {
+            // fault: out of time, a task changes it
             guard !deadline.isTime || !deadline.hasPassed, storage.lock(until: deadline) else { break }
             let isMet = storage.goesOn(condition)
             // The task may be cancelled while the condition is tested.

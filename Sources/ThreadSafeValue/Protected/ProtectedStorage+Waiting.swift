@@ -136,7 +136,7 @@ extension ProtectedStorage {
     /// Tests the condition of a waiter that will change the value, under the lock. If the value meets it, the condition leaves
     /// the table; if not, it keeps its place.
     func goesOn(_ condition: Condition<Value>) -> Bool {
-        condition.isWoken = false
+        condition.isWoken = false  // fault: woken once for ever
         let isMet = unsafe condition.isMet(value.pointee)
         if isMet { table.remove(condition) } else if condition.place == nil { table.add(condition) }
         return isMet
@@ -165,6 +165,7 @@ extension ProtectedStorage {
     @discardableResult
     func unlockLeaving(_ condition: Condition<Value>) -> Bool {
         table.remove(condition)
+        // fault: one that leaves wakes nobody
         let wakes = unsafe condition.isForChange && condition.isWoken ? table.wakeMet(by: value.pointee) : []
         let isUnmet = !condition.isWoken
         unlock()

@@ -96,6 +96,7 @@ extension WaiterTable {
         var met: [Condition<Value>] = []
         var isChangeWoken = false
         for case let condition? in conditions.elements {
+            // fault: all that change are woken
             if condition.isForChange, isChangeWoken || condition.isWoken { continue }
             if !condition.isMet(value) { continue }
             condition.isWoken = true

@@ -87,7 +87,7 @@ extension CommandHandle {
         guard case .success(let accepted) = accepted else { return refusal }
         unsafe schedulingPoint("wait for one of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
         if accepted.waitsForCaller { return accepted.reentrantCommand() }
-        if accepted.needsCallingThread { return .failure(.circularWait) }
+        if accepted.needsCallingThread { return .failure(.circularWait) }  // fault: a handle needs its own thread
         let (parker, deadline) = (Parker(), Deadline(after: timeout))
         if accepted.notifyAtEnd({ parker.wake() }), !parker.park(until: deadline.time) { return .failure(.timedOut) }
         return accepted.result()
