@@ -8,11 +8,19 @@ let package = Package(
     name: "ThreadSafeValue",
     platforms: [.iOS(.v13), .macOS(.v10_15), .tvOS(.v13), .watchOS(.v6), .visionOS(.v1)],
     products: [
-        .library(name: "ThreadSafeValue", targets: ["ThreadSafeValue"])
+        .library(name: "ThreadSafeValue", targets: ["ThreadSafeValue"]),
+        .library(name: "ThreadSafeValueTesting", targets: ["ThreadSafeValueTesting"]),
+    ],
+    traits: [
+        .trait(
+            name: "EverySchedule",
+            description: "Puts the hooks of ThreadSafeValueTesting into the library. For tests only: it costs speed."
+        )
     ],
     targets: [
         .target(name: "CAtomicWord"),
         .target(name: "ThreadSafeValue", dependencies: ["CAtomicWord"]),
+        .target(name: "ThreadSafeValueTesting", dependencies: ["ThreadSafeValue"]),
         .executableTarget(
             name: "WordCount",
             dependencies: ["ThreadSafeValue"],

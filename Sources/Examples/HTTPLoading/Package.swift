@@ -7,16 +7,25 @@
 import PackageDescription
 
 let library = Target.Dependency.product(name: "ThreadSafeValue", package: "ThreadSafeValue")
+let testing = Target.Dependency.product(name: "ThreadSafeValueTesting", package: "ThreadSafeValue")
 
 let package = Package(
     name: "HTTPLoading",
     platforms: [.iOS(.v13), .macOS(.v10_15), .tvOS(.v13), .watchOS(.v6), .visionOS(.v1)],
     products: [.library(name: "HTTPLoading", targets: ["HTTPLoading"])],
-    dependencies: [.package(name: "ThreadSafeValue", path: "../../..")],
+    // For tests: swift test --traits EverySchedule
+    traits: ["EverySchedule"],
+    dependencies: [
+        .package(
+            name: "ThreadSafeValue",
+            path: "../../..",
+            traits: [.trait(name: "EverySchedule", condition: .when(traits: ["EverySchedule"]))]
+        )
+    ],
     targets: [
         .target(name: "HTTPLoading", dependencies: [library]),
         .executableTarget(name: "HTTPLoadingDemo", dependencies: ["HTTPLoading", library]),
-        .testTarget(name: "HTTPLoadingTests", dependencies: ["HTTPLoading", library]),
+        .testTarget(name: "HTTPLoadingTests", dependencies: ["HTTPLoading", library, testing]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -23,6 +23,7 @@ final class ChangeBroadcaster<Value> {
 
     init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
         self.whenListenedTo = whenListenedTo
+        schedulerHides(lock)
     }
 }
 

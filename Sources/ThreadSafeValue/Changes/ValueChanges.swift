@@ -180,6 +180,7 @@ final class FirstSubscription<Value: Sendable> {
 
     init(_ subscription: ChangeSubscription<Value>) {
         self.subscription = subscription
+        schedulerHides(lock)
     }
 }
 

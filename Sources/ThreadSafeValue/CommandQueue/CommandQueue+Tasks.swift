@@ -14,6 +14,7 @@ extension CommandQueue where Value: Sendable {
         isChange: Bool,
         _ body: Body<Success>
     ) async -> Outcome<Success> {
+        unsafe schedulingPoint("await of", storage, word.storage)
         let thread = currentThreadIdentity()
         if word.exchangeAcquiring(TurnWord.idle, for: thread) {
             // With the turn: the command before may have cancelled the task.
@@ -33,6 +34,7 @@ extension CommandQueue where Value: Sendable {
         _ timeout: UInt64,
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Outcome<Success> {
+        unsafe schedulingPoint("await of", storage, word.storage)
         let (holder, deadline) = (currentTaskIdentity() | TurnWord.asyncBit, Deadline(after: timeout))
         if let failure = await waitForTurn(priority, until: deadline, as: holder) { return .failure(failure) }
         let result: Outcome<Success>
@@ -53,6 +55,7 @@ extension CommandQueue where Value: Sendable {
         when isMet: (Value) -> Bool,
         _ body: Body<Success>
     ) async -> Outcome<Success> {
+        unsafe schedulingPoint("await of", storage, word.storage)
         let (task, deadline) = (currentTaskIdentity(), Deadline(after: timeout))
         var failure = await waitForTurn(priority, until: deadline, as: task)
         while failure == nil, unsafe !isMet(value.pointee) {

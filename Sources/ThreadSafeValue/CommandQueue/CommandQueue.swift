@@ -51,7 +51,8 @@ extension CommandQueue {
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @inlinable @_transparent
     func takeTurn(as thread: UInt64, _ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        word.exchangeAcquiring(TurnWord.idle, for: thread) ? nil : takeTurnSlowly(priority, timeout)
+        unsafe schedulingPoint("wait for", storage, word.storage)
+        return word.exchangeAcquiring(TurnWord.idle, for: thread) ? nil : takeTurnSlowly(priority, timeout)
     }
 
     /// Gives the turn back.

@@ -49,6 +49,7 @@ extension ManualCompletion {
     /// Completes the command; all but the first call do nothing.
     @usableFromInline
     func complete() {
+        unsafe schedulingPoint("done of", self, word.storage, waits: false)
         if word.exchange(State.running, for: State.complete) { return }
         if word.exchange(State.returned, for: State.complete) { finish.take()?(nil) }
     }

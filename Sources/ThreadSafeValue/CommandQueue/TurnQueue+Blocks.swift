@@ -56,6 +56,7 @@ extension TurnQueue {
     }
 
     private func run(_ command: PendingCommand, _ run: BlockRun) {
+        unsafe schedulingPoint("command of", owner, word.storage, waits: false)
         run.state.count += 1
         startedCount.increment()
         let ending = unsafe Unmanaged<AnyObject>.passUnretained(owner)._withUnsafeGuaranteedRef { command.run($0) }

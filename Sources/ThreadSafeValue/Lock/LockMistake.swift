@@ -42,6 +42,7 @@ enum LockMistake {
     ///   thread holds the last one.
     @inline(never)
     static func failCircle(_ circle: [WaitGraph.Resource]) -> Never {
+        schedulerFoundCircle()
         let names = circle.map(\.name)
         fatalError(
             """

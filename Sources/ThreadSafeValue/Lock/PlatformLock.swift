@@ -4,10 +4,10 @@
 
 // This file alone chooses the backend. All backends have the same member names, down to `Storage`.
 
-#if canImport(Darwin)
+#if canImport(Darwin) && !EverySchedule
 /// The lock that suits the operating system best.
 public typealias PlatformLock = UnfairLock
-#elseif SYSTEM_LOCK
+#elseif SYSTEM_LOCK && !EverySchedule
 /// A lock of the system, as on Apple systems, for the tests of what it takes.
 public typealias PlatformLock = PthreadMutex
 #else

@@ -30,6 +30,7 @@ extension WordLock: Lock {
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func lock() {
+        unsafe schedulingPoint("lock of", self, cell.storage)
         unsafe Storage.lock(cell.storage, for: WordLock.self)
     }
 
@@ -39,7 +40,8 @@ extension WordLock: Lock {
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
-        unsafe Storage.tryLock(cell.storage)
+        unsafe schedulingPoint("try of", self, cell.storage, waits: false)
+        return unsafe Storage.tryLock(cell.storage)
     }
 
     /// Gives the lock back.

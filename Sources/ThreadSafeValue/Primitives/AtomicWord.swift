@@ -99,6 +99,8 @@ func yieldProcessor() {
 /// Lets about 25 ns pass, and tells the processor that this thread spins, so that it saves power and leaves room to its
 /// neighbour.
 func pauseSpinning() {
+    // On virtual time nothing changes meanwhile.
+    if schedulerTime() != nil { return }
     for _ in 0..<pausesPerSpin { catomic_word_pause() }
 }
 

@@ -62,6 +62,7 @@ extension LibraryTimer {
     @discardableResult
     static func set(at time: UInt64, _ body: @escaping @Sendable () -> Void) -> LibraryTimer {
         let timer = LibraryTimer(at: time, body)
+        if schedulerCalls(body, at: time, for: timer) { return timer }
         let isFirst = guarded { timers in
             timers.insert(timer)
             return timers.elements.first === timer
@@ -71,6 +72,7 @@ extension LibraryTimer {
     }
 
     func cancel() {
+        schedulerCancels(self)
         let body = Self.guarded { timers in
             timers.remove(self)
             return self.body.take()

@@ -22,6 +22,7 @@ extension Parker: @unchecked Sendable {}
 
 extension Parker {
     package func park() {
+        if schedulerPark(self, .max) != nil { return }
         semaphore.wait()
     }
 
@@ -29,6 +30,7 @@ extension Parker {
     ///
     /// - Returns: Whether it was woken.
     func park(until deadline: UInt64) -> Bool {
+        if let isWoken = schedulerPark(self, deadline) { return isWoken }
         let time = deadline == .max ? DispatchTime.distantFuture : DispatchTime(uptimeNanoseconds: deadline)
         // It may be early: on Linux it sleeps until a time of another clock.
         while semaphore.wait(timeout: time) != .success {
@@ -38,6 +40,7 @@ extension Parker {
     }
 
     package func wake() {
+        if schedulerWake(self) { return }
         semaphore.signal()
     }
 }
@@ -109,6 +112,7 @@ extension Deadline {
     @usableFromInline
     init(after nanoseconds: UInt64) {
         self.init(time: nanoseconds == 0 || nanoseconds == .max ? nanoseconds : now() + nanoseconds)
+        schedulerTimeout(time)
     }
 
     var hasPassed: Bool { time <= now() }
@@ -126,5 +130,5 @@ extension Deadline {
 
 /// Nanoseconds of a clock that never runs backwards.
 package func now() -> UInt64 {
-    DispatchTime.now().uptimeNanoseconds
+    schedulerTime() ?? DispatchTime.now().uptimeNanoseconds
 }

@@ -30,6 +30,7 @@ extension Protected where Value: Sendable {
         startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
+        unsafe schedulingPoint("changes of", storage, storage.lockPlace, waits: false)
         let (broadcaster, reference) = (storage.table.broadcaster, WeakStorage(storage: storage))
         let start: ValueChanges<Value>.Start = { listener in
             guard let storage = reference.storage else { return broadcaster.remove(listener) }

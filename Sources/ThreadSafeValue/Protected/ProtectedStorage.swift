@@ -72,7 +72,10 @@ extension ProtectedStorage {
 extension ProtectedStorage {
     @inlinable @inline(__always)
     func lock() {
-        if !tryLock() { lockSlowly() }
+        unsafe schedulingPoint("access to", self, lockPlace)
+        let hasLocked = unsafe PlatformLock.Storage.tryLock(lockPlace)
+        _fixLifetime(self)
+        if !hasLocked { lockSlowly() }
     }
 
     // The method stands here, because the type of the value is known here and need not be passed on.
@@ -88,6 +91,7 @@ extension ProtectedStorage {
             lock()
             return true
         }
+        unsafe schedulingPoint("access with a time-out to", self, lockPlace)
         return withExtendedLifetime(self) {
             if unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self, until: deadline) { return true }
             if PlatformLock.Storage.hasLine || deadline == .passed { return false }
@@ -97,6 +101,7 @@ extension ProtectedStorage {
 
     @inlinable @inline(__always)
     func tryLock() -> Bool {
+        unsafe schedulingPoint("try of", self, lockPlace, waits: false)
         defer { _fixLifetime(self) }
         return unsafe PlatformLock.Storage.tryLock(lockPlace)
     }

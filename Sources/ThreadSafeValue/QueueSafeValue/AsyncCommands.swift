@@ -217,6 +217,7 @@ extension AsyncCommands {
     func submit<Answer>(
         _ run: __owned @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
     ) -> CommandHandle<Answer> {
+        unsafe schedulingPoint("async to", schedule.queue.storage, schedule.queue.word.storage, waits: false)
         let (priority, target) = (priority, schedule.target)
         return CommandHandle(schedule.queue.withTurns { $0.submit(priority, in: target, run) })
     }

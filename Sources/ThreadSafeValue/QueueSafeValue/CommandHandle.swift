@@ -49,6 +49,7 @@ extension CommandHandle {
     @discardableResult
     public func cancel() -> Bool {
         guard case .success(let accepted) = accepted else { return false }
+        unsafe schedulingPoint("cancel of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
         return accepted.lane.turns.cancel(accepted.command, of: accepted.lane)
     }
 
@@ -84,6 +85,7 @@ extension CommandHandle {
     @available(*, noasync, message: "It blocks the thread. Use `await handle.value`.")
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
+        unsafe schedulingPoint("wait for one of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
         if accepted.waitsForCaller { return accepted.reentrantCommand() }
         if accepted.needsCallingThread { return .failure(.circularWait) }  // fault: a handle needs its own thread
         let (parker, deadline) = (Parker(), Deadline(after: timeout))
@@ -107,6 +109,7 @@ extension CommandHandle {
     @discardableResult
     public func changePriority(to priority: CommandPriority) -> Bool {
         guard case .success(let accepted) = accepted else { return false }
+        unsafe schedulingPoint("change of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
         return accepted.lane.turns.update { $0.changePriority(of: accepted.command, in: accepted.lane, to: priority) }
     }
 }

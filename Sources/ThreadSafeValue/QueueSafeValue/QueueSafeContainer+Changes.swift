@@ -27,6 +27,7 @@ extension QueueSafeContainer where Value: Sendable {
         startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
+        unsafe schedulingPoint("changes of", queue.storage, queue.word.storage, waits: false)
         let (listeners, reference) = (queue.storage.listeners, WeakStorage(storage: queue.storage))
         let start: ValueChanges<Value>.Start = { listener in
             guard let storage = reference.storage else { return listeners.remove(listener) }

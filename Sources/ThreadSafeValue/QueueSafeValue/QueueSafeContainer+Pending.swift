@@ -24,6 +24,7 @@ extension QueueSafeContainer {
     /// - Complexity: O(number of commands, and of target queues with commands).
     @discardableResult
     public func cancelAllPendingCommands(_ priority: CommandPriority? = nil) -> Int {
-        queue.withTurns { $0.cancelAll(priority) }
+        unsafe schedulingPoint("cancelling for", queue.storage, queue.word.storage, waits: false)
+        return queue.withTurns { $0.cancelAll(priority) }
     }
 }

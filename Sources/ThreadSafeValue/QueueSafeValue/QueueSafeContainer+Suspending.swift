@@ -10,6 +10,7 @@ extension QueueSafeContainer {
     /// ``QueueSafeValueError/valueContainerDeinited``. Don't call `wait` on the thread that is to resume the value: it
     /// would wait for ever.
     public func suspend() {
+        unsafe schedulingPoint("suspend of", queue.storage, queue.word.storage, waits: false)
         queue.withTurns { turns in turns.update { $0.suspend() } }
     }
 
@@ -18,6 +19,7 @@ extension QueueSafeContainer {
     /// - Returns: Success, or ``QueueSafeValueError/notSuspended`` if the value was not suspended.
     @discardableResult
     public func resume() -> Result<Void, QueueSafeValueError> {
+        unsafe schedulingPoint("resume of", queue.storage, queue.word.storage, waits: false)
         if queue.withTurns({ turns in turns.update { $0.resume() } }) { return .success(()) }
         return .failure(.notSuspended.reported(for: Value.self, "resume()"))
     }

@@ -143,6 +143,7 @@ func takeTurns(
     // The time begins with the first wait: turns that are free are had in no time.
     var deadline: Deadline?
     for (index, queue) in ordered.enumerated() {
+        unsafe schedulingPoint("wait for", queue.owner, queue.word.storage)
         var failure = queue.waitForTurn(priority, 0)
         if case .timedOut = failure, timeout != 0 {
             let end = deadline ?? Deadline(after: timeout)
