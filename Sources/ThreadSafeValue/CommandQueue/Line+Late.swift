@@ -26,11 +26,10 @@ extension Line {
     /// A front that is late has no place until it arrives, and so on with the next one. If there is one, all other lanes
     /// and tasks are sent for at once: they may stand still too, and so the turn waits for all of them at the same time.
     mutating func passLate() {
-        // fault: rule 5: late while suspended
         guard suspensions == 0, let first = front, first.state.dueTime != .max else { return }
         let (time, count) = (now(), waiters.elements.count)
         while let front, time >= front.state.dueTime {  // fault: rule 5: nothing is late
-            if let lane = front.lane { noteStanding(lane) }  // fault: rule 5: standing is not noted
+            if let lane = front.lane { noteStanding(lane) }
             makeLate(front)
         }
         if waiters.elements.count == count { return }

@@ -20,8 +20,8 @@ extension Line {
         if let priority = wantedPriority.take() {
             if published.isHeldByAsyncClosure { actions.lift = (published.holder, priority) } else { cancelLift() }
         }
-        while turnIsFree, passIfStanding(front?.lane) { exchangeWord() }  // fault: rule 5: its own queue goes first
-        // fault: rule 3: nothing is sent for; rule 3: sent for twice
+        while turnIsFree, passIfStanding(front?.lane) { exchangeWord() }
+        // fault: rule 3: nothing is sent for; rule 3: sent for twice; rule 3: sent for while it is held
         if turnIsFree, let front, !front.state.needsNoWake { send(for: front) }
         setTimerIfNeeded()  // fault: rule 5: no timer
         if actions.isEmpty { return nil }
@@ -72,7 +72,8 @@ extension Line {
     mutating func takeTurn(for waiter: Waiter, as holder: UInt64) -> Bool {
         while front === waiter {
             let seen = turn
-            guard seen.isFree, !seen.isSuspended else { break }  // fault: rule 7: it begins while suspended
+            // fault: rule 7: it begins while suspended; rule 1: a front takes a held turn
+            guard seen.isFree, !seen.isSuspended else { break }
             if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
         return false
@@ -86,7 +87,7 @@ extension Line {
         if waiter.state.standing == .late { returnToLine(waiter) }  // fault: rule 5: it does not come back
         waiter.state.dueTime = .max
         guard takeTurn(for: waiter, as: holder) else { return false }
-        (waiter.state.isOwed, waiter.state.patience) = (false, Patience())  // fault: rule 4: owed for ever
+        (waiter.state.isOwed, waiter.state.patience) = (false, Patience())
         if waiter.kind != .queue { leave(waiter) }
         return true
     }

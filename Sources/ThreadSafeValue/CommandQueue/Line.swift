@@ -249,7 +249,7 @@ extension Line {
 
     mutating func endLift() {
         liftCount -= 1
-        if liftCount == 0 { for parker in lifted.drain() { parker.wake() } }  // fault: the lifted one waits for ever
+        if liftCount == 0 { for parker in lifted.drain() { parker.wake() } }
     }
 
     /// Where a task that gives the turn back waits until nothing lifts its priority any more.
@@ -284,7 +284,7 @@ extension Line {
     mutating func setAside(_ waiter: Waiter) {
         remove(waiter)
         waiter.state.standing = .late
-        if waiter.kind == .task { lateTasks.append(waiter) }  // fault: a late task is not counted
+        if waiter.kind == .task { lateTasks.append(waiter) }
     }
 
     /// The lane of a target queue; a new one if there is none. O(1).
@@ -330,6 +330,6 @@ extension Line {
     /// Rule 4: the front thread is owed the turn at most once in a quarter of a millisecond, however many wait.
     mutating func oweFrontIfDue() {
         guard let front, front.kind == .thread, !front.state.isOwed else { return }
-        front.state.isOwed = fairness.isDue(since: front.state.sentTime, at: now())  // fault: rule 4: no clock
+        front.state.isOwed = fairness.isDue(since: front.state.sentTime, at: now())
     }
 }

@@ -43,10 +43,9 @@ extension TurnQueue {
         while run.state.hasTurn {
             if let command = run.state.current.take() ?? run.claimNext(word) {
                 self.run(command, run)
-                if !run.state.hasTurn || !run.state.isToTell { continue }
+                if !run.state.hasTurn || !run.state.isToTell { continue }  // fault: rule 6: told after the batch
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
                 // free. A change puts those that wait for one in line first.
-                // fault: rule 6: told before the woken
                 if run.hasMore, !run.state.hasChanged, tellAndGoOn(run) { continue }
             }
             update { $0.goOnOrRelease(run) }
@@ -63,7 +62,6 @@ extension TurnQueue {
         if let detach = ending.detach { return self.detach(command, run, detach) }
         if ending.isChange, turn.isObserved {
             run.state.hasChanged = true
-            // fault: rule 6: listeners hear with the turn
             if let delivery = unsafe owner.recordChange() { run.state.deliveries.append(delivery) }
         }
         command.finish(ending)  // fault: rule 6: captures end with the turn

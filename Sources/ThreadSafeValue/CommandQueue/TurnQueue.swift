@@ -126,7 +126,7 @@ extension TurnQueue {
     func tryToTakeTurnNow(_ priority: CommandPriority, as holder: UInt64) -> Bool {
         if tryToTakeTurn(priority, as: holder, isTry: true) { return true }
         guard turn.isFree, !turn.isSuspended else { return false }
-        update { $0.passLate() }  // fault: rule 5: a try reads no clock
+        update { $0.passLate() }
         return tryToTakeTurn(priority, as: holder, isTry: true)
     }
 
@@ -147,7 +147,7 @@ extension TurnQueue {
     ///
     /// - Returns: `hasTurn`, or why it has given the turn back.
     func confirm(until deadline: Deadline) -> WaitEnd {
-        if !deadline.isTime || !deadline.hasPassed { return .hasTurn }  // fault: out of time, it begins
+        if !deadline.isTime || !deadline.hasPassed { return .hasTurn }
         releaseAndNotify(afterChange: false)
         return .refused(.timedOut)
     }
@@ -180,7 +180,7 @@ extension TurnQueue {
             defer { line.release(afterChange: isChange) }
             return line.parkerOfLifted()
         }
-        parker?.park()  // fault: the lifted one does not wait
+        parker?.park()
         return delivery
     }
 }

@@ -99,7 +99,7 @@ extension TurnWord {
         guard isFree, !isSuspended else { return false }  // fault: rule 1: taken twice; rule 1: taken while suspended
         // fault: rule 1: a lower newcomer passes; rule 1: an equal passes a lane; rule 1: an equal passes an owed
         if bits & (Self.closedBit | Self.owedBit) == 0 { return priority.rawValue >= bits & Self.frontMask }
-        // fault: rule 4: a more urgent one passes; rule 4: an owed front refuses a try
+        // fault: rule 4: a more urgent one passes
         return priority.rawValue > bits & Self.frontMask && (isTry || bits & Self.owedBit == 0)
     }
 

@@ -67,7 +67,7 @@ extension LibraryTimer {
             timers.insert(timer)
             return timers.elements.first === timer
         }
-        if isFirst { thread.wake() }
+        if isFirst { thread.wake() }  // fault: an earlier time is slept over
         return timer
     }
 

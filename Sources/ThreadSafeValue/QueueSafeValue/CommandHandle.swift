@@ -86,7 +86,7 @@ extension CommandHandle {
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
         unsafe schedulingPoint("wait for one of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
-        if accepted.waitsForCaller { return accepted.reentrantCommand() }
+        if accepted.waitsForCaller { return accepted.reentrantCommand() }  // fault: a handle waits for its caller
         if accepted.needsCallingThread { return .failure(.circularWait) }  // fault: a handle needs its own thread
         let (parker, deadline) = (Parker(), Deadline(after: timeout))
         if accepted.notifyAtEnd({ parker.wake() }), !parker.park(until: deadline.time) { return .failure(.timedOut) }
