@@ -45,6 +45,9 @@ final class BlockRun: @unchecked Sendable {
         /// An equal waiter stands before the commands from this arrival on.
         fileprivate var bound = UInt64.max
 
+        /// The count of `Reorderings` when the batch was taken.
+        fileprivate var reorderings: UInt64 = 0
+
         /// The holder, when the block has the turn.
         var thread: UInt64 = 0
 
@@ -115,7 +118,7 @@ extension BlockRun {
     func takeBatch(of line: borrowing Line) {
         batch = lane.commands.takeBatch()
         unsafe (cursor.next, cursor.passedCount) = (batch.head, 0)
-        state.bound = line.arrivalOfSecond(lane.state.priority)
+        (state.bound, state.reorderings) = (line.arrivalOfSecond(lane.state.priority), line.reorderings.count)
         state.current = nil
         while state.current == nil, let command = peek() {
             if command.move(.waiting, to: .running) { state.current = command }
@@ -138,11 +141,15 @@ extension BlockRun {
     ///
     /// Invariant (claim, then look): a change of the line that comes before the exchange lets that fail, and finds the
     /// command waiting. A change after the exchange finds it begun. A cancellation in between wins.
-    func claimNext(_ turn: AtomicWord) -> PendingCommand? {
+    func claimNext(_ turns: TurnQueue) -> PendingCommand? {
         // fault: rule 6: beyond its batch; rule 6: it passes an equal
         while state.count < HandoffPolicy.batch, let command = peek(), unsafe command.arrival < state.bound {
             if command.move(.waiting, to: .claimed) {
-                if !turn.exchange(state.word.bits, for: state.word.bits) {  // fault: rule 6: a claim is never late
+                // fault: rule 6: a claim is never late
+                let isUnchanged = turns.word.exchange(state.word.bits, for: state.word.bits)
+                // What comes back after it was late may leave the word as it was.
+                // fault: rule 6: it passes what was late
+                if !isUnchanged || turns.reorderings.count != state.reorderings {
                     _ = command.move(.claimed, to: .waiting)  // fault: rule 6: a claim stays
                     return nil
                 }

@@ -37,7 +37,6 @@ extension Line {
             replaceBlock(lane)
             return nil
         }
-        noteComing(lane)
         if arrive(lane, as: run.state.thread) {
             begin(run)
             return .hasTurn
@@ -51,7 +50,6 @@ extension Line {
 
     /// A block with the turn takes the next commands of its lane, which is the front.
     private mutating func begin(_ run: BlockRun) {
-        isReordered = false
         run.state.hasTurn = true
         run.takeBatch(of: self)
         run.state.word = TurnWord(holder: run.state.thread, of: self)
@@ -122,7 +120,7 @@ extension Line {
         guard command.setPriority(priority) else { return false }
         lane.commands.notePriorityChanged()
         // A block with a batch looks at the line before it goes on.
-        isReordered = true
+        reorderings.note()
         if lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 { reinsert(lane) }
         return true
     }

@@ -46,28 +46,27 @@ extension Line {
     /// A late waiter arrives, and returns to its place.
     mutating func returnToLine(_ waiter: Waiter) {
         waiter.state.patience.noteDelay(now() - waiter.state.sentTime)
-        isReordered = true
         reinsert(waiter)
+        reorderings.note()
     }
 
     // A thread that waits on a queue stands in that queue's way: the lane may come only after it. A queue whose lane was
-    // late twice while a thread of it waits is supposed to run one block at a time, until a block comes beside a thread.
+    // late twice while a thread of it waits is supposed to run one block at a time. A busy machine makes a concurrent
+    // queue late too, so now and then the thread waits for the lane all the same.
 
     private mutating func noteStanding(_ lane: Lane) {
-        if let own = own(of: lane) { own.isSerial = true } else { actions.lateTargets.append(lane.target) }
+        if let own = own(of: lane) { own.passes = HandoffPolicy.passes } else { actions.lateTargets.append(lane.target) }
     }
-
-    /// A block has come: its queue runs others beside a thread that waits.
-    func noteComing(_ lane: Lane) { own(of: lane)?.isSerial = false }
 
     /// Does not wait for a lane that comes only after a thread in line.
     ///
     /// - Returns: Whether the lane is late now.
     @discardableResult
     mutating func passIfStanding(_ lane: Lane?) -> Bool {
-        guard let lane, lane.state.standing == .inLine, own(of: lane)?.isSerial == true else { return false }
+        guard let lane, lane.state.standing == .inLine, let own = own(of: lane), own.passes > 0 else { return false }
         // A block that has begun runs below a thread that waits, or on another thread.
         if lane.state.needsNoWake, lane.state.dueTime == .max { return false }
+        own.passes -= 1  // fault: rule 5: own writes stay unseen
         makeLate(lane)
         if !lane.state.needsNoWake { startBlock(lane) }
         return true

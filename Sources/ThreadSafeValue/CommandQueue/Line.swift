@@ -15,6 +15,9 @@ struct Line {
     /// How many commands of target queues have begun, in the storage of the value.
     let startedCount: AtomicWord
 
+    /// Counts changes of the order of those in line.
+    let reorderings: Reorderings
+
     /// How many commands of queues and of tasks may wait.
     let limit: Int
 
@@ -48,9 +51,6 @@ struct Line {
 
     /// Somebody listens to changes.
     var isListenedTo = false
-
-    /// The order of those in line has changed, so a block that has the turn looks at the line.
-    var isReordered = false
 
     /// The value has gone, and the turn word with it.
     private(set) var isOver = false
@@ -87,8 +87,8 @@ struct Line {
     /// The turn word, as the last change of the line left it.
     var published = TurnWord(bits: 0)
 
-    init(word: AtomicWord, startedCount: AtomicWord, limit: Int) {
-        (self.word, self.startedCount, self.limit) = (word, startedCount, limit)
+    init(word: AtomicWord, startedCount: AtomicWord, reorderings: Reorderings, limit: Int) {
+        (self.word, self.startedCount, self.reorderings, self.limit) = (word, startedCount, reorderings, limit)
     }
 
     /// What is to be done once the lock is free.
@@ -111,6 +111,18 @@ struct Line {
         /// Debug builds write a line: a thread of a task sleeps.
         var warnsOfSleep = false
     }
+}
+
+/// How often a command has come back that was late, or has another priority. A block that has the turn looks at the
+/// line then, as the turn word may be what it was.
+final class Reorderings: @unchecked Sendable {
+    // First, so that its address is known.
+    private var bits = AtomicWord.zero
+
+    var count: UInt64 { AtomicWord(firstIn: self).load() }
+
+    /// Counts one more. Under the lock of the line.
+    func note() { AtomicWord(firstIn: self).increment() }
 }
 
 extension Line.Actions {

@@ -41,7 +41,7 @@ extension TurnQueue {
     /// Runs commands with the turn until there is a reason to give it back.
     private func runCommands(_ run: BlockRun) {
         while run.state.hasTurn {
-            if let command = run.state.current.take() ?? run.claimNext(word) {
+            if let command = run.state.current.take() ?? run.claimNext(self) {
                 self.run(command, run)
                 if !run.state.hasTurn || !run.state.isToTell { continue }  // fault: rule 6: told after the batch
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn

@@ -25,10 +25,12 @@ final class TurnQueue {
     /// word.
     let startedCount: AtomicWord
 
+    let reorderings = Reorderings()
+
     init(word: AtomicWord, startedCount: AtomicWord, owner: any AnyCommandQueue, limit: Int) {
         (self.word, self.startedCount) = (word, startedCount)
         unsafe self.owner = owner
-        unsafe line = Line(word: word, startedCount: startedCount, limit: limit)
+        unsafe line = Line(word: word, startedCount: startedCount, reorderings: reorderings, limit: limit)
     }
 }
 

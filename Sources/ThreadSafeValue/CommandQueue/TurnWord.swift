@@ -10,8 +10,7 @@
 /// 61          crowd      more than the front stands in line
 /// 60          closed     a lane of a queue stands in line, as urgent as the front: no equal newcomer barges past it
 /// 59          owed       the front is owed the turn: no newcomer barges past it
-/// 58          reordered  the order in line has changed: a block looks at the line before it goes on
-/// 57          observed   a change is told: to listeners, or to commands that wait for a condition
+/// 58          observed   a change is told: to listeners, or to commands that wait for a condition
 /// 55 … 4      holder     a thread, a task, or `detached`; 0 when the turn is free
 /// 3           lock       a release takes the lock of the line, as the front is not on its way
 /// 2 … 0       front      the priority of the front, 0 when nothing stands in line
@@ -41,8 +40,7 @@ extension TurnWord {
     private static var crowdBit: UInt64 { 1 << 61 }
     private static var closedBit: UInt64 { 1 << 60 }
     private static var owedBit: UInt64 { 1 << 59 }
-    private static var reorderedBit: UInt64 { 1 << 58 }
-    private static var observedBit: UInt64 { 1 << 57 }
+    private static var observedBit: UInt64 { 1 << 58 }
     private static var lockBit: UInt64 { 1 << 3 }
     private static var frontMask: UInt64 { 0b111 }
     private static var holderMask: UInt64 { identityBits | asyncBit }
@@ -58,7 +56,7 @@ extension TurnWord {
             state.priority.rawValue | (holder != 0 && !state.needsNoWake ? Self.lockBit : 0)
             // fault: rule 1: only a front lane is seen; rule 4: the word does not owe
             | (line.hasLane(state.priority) ? Self.closedBit : 0) | (state.isOwed ? Self.owedBit : 0)
-            | (line.isReordered ? Self.reorderedBit : 0) | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
+            | (line.waiters.elements.count > 1 ? Self.crowdBit : 0)
     }
 
     /// The same word with another holder.

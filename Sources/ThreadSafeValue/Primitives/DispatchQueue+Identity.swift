@@ -41,22 +41,22 @@ final class OwnQueue: @unchecked Sendable {
 
     let identity: UInt
 
-    init(_ identity: UInt, isSerial: Bool) {
+    init(_ identity: UInt, passes: UInt64) {
         self.identity = identity
-        self.isSerial = isSerial
+        self.passes = passes
     }
 
-    /// A lane of it was late while a block of it waited, and none has come beside one since. A hint.
-    var isSerial: Bool {
-        get { AtomicWord(firstIn: self).load() != 0 }
-        set { if newValue != isSerial { AtomicWord(firstIn: self).store(newValue ? 1 : 0) } }
+    /// How often its lanes may be passed before one is waited for again. Values share it without a lock: it is a hint.
+    var passes: UInt64 {
+        get { AtomicWord(firstIn: self).load() }
+        set { if newValue != passes { AtomicWord(firstIn: self).store(newValue) } }
     }
 }
 
 extension DispatchQueue {
     private static let ownKey = {
         let key = DispatchSpecificKey<OwnQueue>()
-        main.setSpecific(key: key, value: OwnQueue(main.identity, isSerial: true))
+        main.setSpecific(key: key, value: OwnQueue(main.identity, passes: .max))
         return key
     }()
 
@@ -69,7 +69,7 @@ extension DispatchQueue {
     /// Lets blocks of this queue find it from now on; not those of a global queue, which has other threads.
     func becomeOwn() {
         if getSpecific(key: Self.ownKey) != nil || Self.globalIdentities.contains(identity) { return }
-        setSpecific(key: Self.ownKey, value: OwnQueue(identity, isSerial: false))
+        setSpecific(key: Self.ownKey, value: OwnQueue(identity, passes: 0))
     }
 
     /// The queue whose block the calling thread runs, if a lane of it was late.

@@ -87,8 +87,8 @@ struct FreeTurnTests {
 
     // MARK: 4, owed
 
-    /// Rounds are counted and no time. A command that holds for longer than a look lasts must not hide the front. The
-    /// system may keep a lowest thread from running for a thousand short rounds, so there are ten attempts.
+    /// Rounds are counted, not time. A command that holds for longer than a look lasts must not hide the front. The system
+    /// may keep a lowest thread from running for a thousand short rounds, so the test makes up to ten attempts.
     @Test(
         "Rule 4: a lowest queue, thread and task get their turns beside a thread that loops with the highest priority",
         arguments: [20, 200, 1_000] as [UInt64]
@@ -165,31 +165,41 @@ struct FreeTurnTests {
         #expect(answers == [.failure(.timedOut)])
     }
 
-    /// In a process of its own: where other tests block threads of the pool, the queue may be late. Each round has a queue
-    /// of its own, as one that was late twice on a busy machine is taken for a serial one.
+    /// In a process of its own: where other tests block threads of the pool, the queue may be late. A private queue was late
+    /// while a thread of it waited, so it is taken for a serial one, and passed for some rounds; on a busy machine again.
     @Test("Rule 5: a completion on a concurrent or global queue sees what it submitted to that queue")
     func ownWritesAreSeen() async {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 120)
             let value = QueueSafeValue(value: 0)
-            let unseen = Log<Int>()
             try await onThreadOfItsOwn {
-                for round in 0..<200 {
-                    let isGlobal = round.isMultiple(of: 2)
-                    let queue = isGlobal ? DispatchQueue.global() : DispatchQueue(label: "own", attributes: .concurrent)
-                    let isOver = Door()
-                    value.async(performIn: queue).lowestPriority.update { number in
-                        number += 1
-                        return number
-                    } completion: { before in
-                        value.async(performIn: queue).lowestPriority.set { $0 += 1 }
-                        if value.wait.lowestPriority.get() == before { unseen.add(1) }
-                        isOver.open()
+                for queue in [DispatchQueue(label: "own", attributes: .concurrent), .global()] {
+                    for _ in 0..<3 {
+                        queue.sync {
+                            queue.suspend()
+                            value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                            _ = value.wait.lowestPriority.get()
+                            queue.resume()
+                        }
+                        try poll("the late command has run") { value.pendingCommandCount() == 0 }
                     }
-                    isOver.waitUntilOpen()
+                    // A write may be seen by luck, so most of 100 in a row are to be.
+                    let seen = Log<Bool>()
+                    for _ in 0..<10_000 where seen.entries.suffix(100).count(where: \.self) < 90 {
+                        let isOver = Door()
+                        value.async(performIn: queue).lowestPriority.update { number in
+                            number += 1
+                            return number
+                        } completion: { before in
+                            value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                            seen.add(value.wait.lowestPriority.get() != before)
+                            isOver.open()
+                        }
+                        isOver.waitUntilOpen()
+                    }
+                    precondition(seen.count < 10_000, "own writes stay unseen")
                 }
             }
-            precondition(unseen.count < 100, "\(unseen.count) of 200 are unseen")
         }
     }
 
@@ -227,11 +237,15 @@ struct FreeTurnTests {
                 let value = QueueSafeValue(value: 0)
                 value.suspend()
                 value.async(performIn: queue).lowestPriority.set { $0 += 1 }
-                value.resume()
-                return value.wait(timeout: .seconds(0)).lowestPriority.get() == .success(0)
+                var answer = Answer.success(0)
+                let isJudged = isTooQuickToBeLate {
+                    value.resume()
+                    answer = value.wait(timeout: .seconds(0)).lowestPriority.get()
+                }
+                return isJudged && answer == .success(0)
             }
         }
-        #expect(passed < 20)
+        #expect(passed == 0)
     }
 }
 

@@ -9,29 +9,33 @@ import ThreadSafeValue
 
 private typealias Answer = Result<Int, QueueSafeValueError>
 
-/// Where a queue that is late may change an answer, as one of a busy machine is now and then, a test counts rounds.
+/// A queue that is late may change an answer, as one of a busy machine is now and then: a test judges quick rounds only.
 @Suite("The rules of the line")
 struct RuleTests {
     // MARK: 1, take
 
     @Test("Rule 1: a thread that submits and then waits sees what it submitted", arguments: [false, true])
     func ownCommandsAreSeen(besideThread: Bool) throws {
-        let seen = try inTime {
+        let unseen = try inTime {
             let queue = DispatchQueue(label: "target")
-            var seen = 0
+            var unseen = 0
             for _ in 0..<40 {
                 let value = QueueSafeValue(value: 0)
                 value.suspend()
                 let equal = besideThread ? RunningThread { value.wait.lowestPriority.get { _ in } } : nil
                 if besideThread { try value.waitForPending(1) }
                 value.async(performIn: queue).lowestPriority.set { $0 += 1 }
-                value.resume()
-                if value.wait.lowestPriority.get() == .success(1) { seen += 1 }
+                var answer = Answer.success(0)
+                let isJudged = isTooQuickToBeLate {
+                    value.resume()
+                    answer = value.wait.lowestPriority.get()
+                }
+                if isJudged, answer != .success(1) { unseen += 1 }
                 equal?.join()
             }
-            return seen
+            return unseen
         }
-        #expect(seen > 20)
+        #expect(unseen == 0)
     }
 
     /// Nobody is in line beside the command of the queue, which so keeps its place.
@@ -364,7 +368,7 @@ struct RuleTests {
             for round in 0..<24 {
                 let value = QueueSafeValue(value: 0)
                 let isLast = Door()
-                let timeout: DispatchTimeInterval = round < 4 ? .never : .milliseconds(1)
+                let timeout: DispatchTimeInterval = round < 4 ? .never : .milliseconds(4)
                 let wait: @Sendable () -> Void = { answers.add(value.wait(timeout: timeout).lowestPriority.get()) }
                 value.suspend()
                 if isBlock {
@@ -387,7 +391,7 @@ struct RuleTests {
         }
         #expect(answers.count == 24)
         #expect(answers.prefix(4).allSatisfy { $0 == .success(0) })
-        #expect(answers.dropFirst(4).count { $0 == .success(0) } > 10)
+        #expect(answers.dropFirst(4).contains(.success(0)))
     }
 
     @Test("Rule 5: who waits on the main queue does not wait for commands of the main queue")
@@ -398,10 +402,10 @@ struct RuleTests {
                 (0..<20).map { _ in
                     let value = QueueSafeValue(value: 0)
                     value.async(performIn: .main).lowestPriority.set { $0 += 1 }
-                    return value.wait(timeout: .milliseconds(1)).lowestPriority.get()
+                    return value.wait(timeout: .milliseconds(4)).lowestPriority.get()
                 }
             }
-            #expect(answers.filter { $0 == .success(0) }.count > 10)
+            #expect(answers.contains(.success(0)))
             let (value, isDone) = (QueueSafeValue(value: 0), Gate())
             let answer = await MainActor.run {
                 value.async(performIn: .main).lowestPriority.set {

@@ -17,6 +17,12 @@ func nanoseconds(of body: () throws -> Void) rethrows -> UInt64 {
     return nanoseconds() - begin
 }
 
+/// Whether a closure takes less time than after which a queue is late, and may change an answer. A busy machine makes any
+/// queue late.
+func isTooQuickToBeLate(_ body: () throws -> Void) rethrows -> Bool {
+    try nanoseconds(of: body) < 5_000_000
+}
+
 /// Uses the processor for some nanoseconds.
 func spin(_ duration: UInt64) {
     let end = nanoseconds() + duration

@@ -213,8 +213,8 @@ extension DispatchQueue {
         (world.current.isMain ? DispatchQueue.main : world.current.queue)?.getSpecific(key: key)
     }
 
-    /// Found by all executions alike.
-    private static let ownMain = OwnQueue(DispatchQueue.main.identity, isSerial: true)
+    /// A new one each time, as an execution finds nothing of the one before.
+    private static var ownMain: OwnQueue { OwnQueue(DispatchQueue.main.identity, passes: .max) }
 }
 
 /// The double of the library's timers: they fire on one worker. See `World.mayCome` for when.

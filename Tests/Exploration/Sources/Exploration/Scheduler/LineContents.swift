@@ -10,7 +10,7 @@ extension TurnQueue {
     var contents: UInt64 {
         let line = unsafe line
         var sum = mix(line.fairness.latest, UInt64(line.suspensions))
-        sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns, line.isReordered))
+        sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns))
         for (target, own) in line.owns { sum &+= mix(UInt64(target), UInt64(own.count)) }
         sum = mix(mix(sum, UInt64(line.acceptedCount)), UInt64(line.liftCount << 8 | line.lifted.count))
         // Times of arrival count only as far as they tell who came first.
@@ -40,7 +40,10 @@ extension Lane {
         var sum = mix(id, mix(stateContents, UInt64(commands.cancelledCount)))
         guard let running else { return sum }
         sum = mix(sum, mix(running.id, running.tellingAtLook))
-        for command in running.batch.elements { sum = mix(sum, command.id) }
+        sum = mix(sum, bits(running.state.reorderings == turns.reorderings.count))
+        for command in running.batch.elements {
+            sum = unsafe mix(sum, command.id << 1 | (command.arrival < running.state.bound ? 1 : 0))
+        }
         return sum
     }
 }

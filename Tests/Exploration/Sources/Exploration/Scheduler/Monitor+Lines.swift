@@ -38,7 +38,6 @@ extension Monitor {
                 guard let accepted = note.accepted else { continue }
                 let bit: UInt64 = 1 << note.command.index
                 late = accepted.lane.state.standing == .late ? late | bit : late & ~bit
-                everLate |= late & bit
             }
         }
         return mix(sum, turns.contents)

@@ -62,8 +62,6 @@ final class Monitor {
     var inLine: UInt64 = 0
     /// The commands of queues that had no place in line, as their lanes were late, when the lock was free last.
     var late: UInt64 = 0
-    /// The commands that were late at some time. A block of an equal lane that has taken its batch then may end it first.
-    var everLate: UInt64 = 0
     var watched: [Watched] = []
     /// How many commands the calls that cancel have counted, less those that were told, and how many of these were tasks
     /// that were perhaps cancelled otherwise.
@@ -75,12 +73,12 @@ extension Monitor {
     func reset(for scenario: Scenario) {
         notes = scenario.commands.map { Note(command: $0) }
         watched.removeAll(keepingCapacity: true)
-        (inLine, late, everLate, cancelled, cancelledTasks) = (0, 0, 0, 0, 0)
+        (inLine, late, cancelled, cancelledTasks) = (0, 0, 0, 0)
     }
 
     /// Everything that later judgements depend on.
     var state: UInt64 {
-        var sum = mix(mix(inLine, late), everLate & inLine)
+        var sum = mix(inLine, late)
         for value in watched {
             sum = mix(sum, mix(UInt64(value.suspensions), UInt64(value.begun)))
             for look in [value.taken, value.latest] {
@@ -116,6 +114,7 @@ extension Monitor {
         if !world.current.isKnown(as: new) { world.fail("the turn of value \(value) is given to what does not run") }
         checkTake(of: value)
         watched[value].taken = look(at: value)
+        watched[value].latest = watched[value].taken
         watched[value].begun = 0
         watched[value].hasAsyncClosure = new & TurnWord.asyncBit != 0
         for index in notes.indices where watched[value].hasAsyncClosure && notes[index].command.value == value {
@@ -220,7 +219,9 @@ extension Monitor {
         }
         let look = watched[value].begun == 0 ? watched[value].taken : watched[value].latest
         if look.isSuspended { world.fail("\(command) begins, but its value is suspended") }
-        for other in notes where look.inLine & inLine & (1 << other.command.index) != 0 { judge(note, before: other) }
+        // What has become late since then has no place, as a block may find under the lock.
+        let others = look.inLine & watched[value].latest.inLine & inLine
+        for other in notes where others & (1 << other.command.index) != 0 { judge(note, before: other) }
         watched[value].begun += 1
         if watched[value].begun > world.batch { world.fail("\(command) begins after a whole batch") }
         notes[index].phase = .running
@@ -319,7 +320,6 @@ extension Monitor {
         if first.phase == .issued, !command.isAsync, waiting.kind != .wait, !waiting.isTask, !command.hasCondition {
             world.fail("\(command) barges past \(waiting)")
         }
-        if everLate & (1 << waiting.index) != 0, command.isAsync { return }
         if first.phase == .inLine || command.isAsync, first.ahead & (1 << waiting.index) != 0 {
             world.fail("\(command) passes \(waiting), which waited before it")
         }
