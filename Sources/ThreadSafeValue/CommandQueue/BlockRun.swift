@@ -16,10 +16,15 @@ final class BlockRun: @unchecked Sendable {
     /// What `isTelling` counted when the timer looked last. Guarded by the lock.
     private var tellingAtLook: UInt64 = 0
 
-    // Not tracked, as the state of a waiter. Apart, as others read the batch under the lock, and the timer gives it back.
-    @exclusivity(unchecked) private var uncheckedBatch = LinkedFIFO<PendingCommand>()
-    @exclusivity(unchecked) private var uncheckedCursor = Cursor()
-    @exclusivity(unchecked) private var uncheckedState = State()
+    // Not tracked, as the state of a waiter. Three of them, as others read the batch under the lock, and the timer gives it
+    // back.
+
+    /// The commands that the block may begin, from the first one on. Changes with the turn and the lock.
+    @safe @exclusivity(unchecked) private(set) var batch = LinkedFIFO<PendingCommand>()
+
+    @safe @exclusivity(unchecked) private var cursor = Cursor()
+
+    @safe @exclusivity(unchecked) var state = State()
 
     /// How far the block is in its batch. Changes with the turn.
     @safe
@@ -70,24 +75,6 @@ final class BlockRun: @unchecked Sendable {
 
         /// Whether commands that wait for a change are to stand in line.
         var hasChanged = false
-    }
-
-    @inline(__always)
-    var state: State {
-        get { unsafe uncheckedState }
-        _modify { yield unsafe &uncheckedState }
-    }
-
-    @inline(__always)
-    private var cursor: Cursor {
-        get { unsafe uncheckedCursor }
-        _modify { yield unsafe &uncheckedCursor }
-    }
-
-    /// The commands that the block may begin, from the first one on. Changes with the turn and the lock.
-    private(set) var batch: LinkedFIFO<PendingCommand> {
-        get { unsafe uncheckedBatch }
-        _modify { yield unsafe &uncheckedBatch }
     }
 
     init(_ lane: Lane) {

@@ -118,7 +118,7 @@ extension CommandQueue {
     /// Takes a turn that is not simply free.
     @inlinable @inline(never)
     func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        withTurns { $0.waitForTurn(priority, timeout) }
+        withTurns { $0.waitForTurn(priority, until: Deadline(after: timeout)) }
     }
 
     /// Gives back a turn for which something waits, or that of a value with listeners.
@@ -146,7 +146,8 @@ extension CommandQueue {
         let (thread, deadline) = (currentThreadIdentity(), Deadline(after: timeout))
         if let failure = takeTurn(as: thread, priority, timeout) { return .failure(failure) }
         while unsafe !isMet(value.pointee) {
-            if let failure = withTurns({ $0.waitForChange(priority, until: deadline) }) { return .failure(failure) }
+            let failure = withTurns { $0.waitForTurn(priority, until: deadline, isWatching: true) }
+            if let failure { return .failure(failure) }
         }
         // The test may have taken long.
         if let failure = withTurns({ $0.failure(at: deadline) }) { return .failure(failure) }

@@ -33,16 +33,12 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
 }
 
 extension CommandQueueStorage {
-    // The words behind the value.
+    // The words behind the value. The first one is the `TurnWord`.
 
     @inlinable
     func word(_ index: Int) -> AtomicWord {
         unsafe AtomicWord(elementsPlace + index)
     }
-
-    /// The `TurnWord`.
-    @inlinable
-    var turnWord: AtomicWord { word(0) }
 
     /// Keeps the `TurnQueue`, once something has waited.
     @inlinable
@@ -61,7 +57,7 @@ extension CommandQueueStorage {
     @usableFromInline
     var turns: TurnQueue {
         turnsWord.object {
-            TurnQueue(word: turnWord, startedCount: startedWord, owner: self, limit: Int(clamping: limitWord.load()))
+            TurnQueue(word: word(0), startedCount: startedWord, owner: self, limit: Int(clamping: limitWord.load()))
         }
     }
 

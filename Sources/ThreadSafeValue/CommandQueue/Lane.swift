@@ -15,21 +15,13 @@ final class Lane: Waiter, @unchecked Sendable {
     let turns: TurnQueue
 
     // Not tracked, as the state of a waiter.
-    @exclusivity(unchecked) private var uncheckedCommands = LaneCommands()
-    @exclusivity(unchecked) private var uncheckedRunning: BlockRun?
 
     /// The commands that wait, but for the batch of the block.
-    var commands: LaneCommands {
-        get { unsafe uncheckedCommands }
-        _modify { yield unsafe &uncheckedCommands }
-    }
+    @safe @exclusivity(unchecked) var commands = LaneCommands()
 
     /// The block that was dispatched last, until it is over. A block that was replaced is not here any more, as it finds
     /// with the turn, without the lock.
-    var running: BlockRun? {
-        get { unsafe uncheckedRunning }
-        set { unsafe uncheckedRunning = newValue }
-    }
+    @safe @exclusivity(unchecked) var running: BlockRun?
 
     init(target: DispatchQueue, of turns: TurnQueue) {
         self.target = target
@@ -39,9 +31,6 @@ final class Lane: Waiter, @unchecked Sendable {
 }
 
 extension Lane {
-    /// Whether nothing waits but the batch of the block.
-    var isEmpty: Bool { commands.isEmpty }
-
     /// The commands that wait, of one priority or of all.
     func waiting(_ priority: CommandPriority?) -> [PendingCommand] {
         ((running?.batch.elements ?? []) + commands.all).filter {

@@ -33,7 +33,7 @@ extension Line {
         let lane = run.lane
         guard lane.running === run else { return nil }  // fault: rule 6: replaced, it goes on
         run.isTelling = false
-        if run.state.count >= HandoffPolicy.batch, !lane.isEmpty {  // fault: rule 6: its block goes on
+        if run.state.count >= HandoffPolicy.batch, !lane.commands.isEmpty {  // fault: rule 6: its block goes on
             replaceBlock(lane)
             return nil
         }
@@ -68,16 +68,15 @@ extension Line {
         release(run, to: 0)
     }
 
-    /// A block without a batch gives the turn to nobody, or to a manual command.
-    mutating func release(_ run: BlockRun, to holder: UInt64) {
+    /// A block without a batch gives the turn to nobody, or to a manual command, if it has the turn.
+    mutating func release(_ run: BlockRun, to holder: UInt64?) {
         self.holder = holder
         (run.state.hasTurn, run.isTelling) = (false, true)
     }
 
     /// A block has told callers. It asked for the turn again, and has it or not.
     mutating func returnFromTelling(_ run: BlockRun) {
-        if run.state.hasTurn { holder = 0 }
-        (run.state.hasTurn, run.isTelling) = (false, true)
+        release(run, to: run.state.hasTurn ? 0 : nil)
         guard run.lane.running === run else { return }
         run.putBatchBack()
         reinsert(run.lane)

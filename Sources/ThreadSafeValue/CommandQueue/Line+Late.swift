@@ -55,7 +55,11 @@ extension Line {
     // queue late too, so now and then the thread waits for the lane all the same.
 
     private mutating func noteStanding(_ lane: Lane) {
-        if let own = own(of: lane) { own.passes = HandoffPolicy.passes } else { actions.lateTargets.append(lane.target) }
+        if let own = own(of: lane) {
+            own.passes = HandoffPolicy.passes
+        } else {
+            actions.lateTargets.append(lane.target)
+        }
     }
 
     /// Does not wait for a lane that comes only after a thread in line.

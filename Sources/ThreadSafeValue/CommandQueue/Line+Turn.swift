@@ -109,9 +109,6 @@ extension Line {
         if waiter.kind == .thread, arrive(waiter, as: waiter.identity) { return .hasTurn }
         waiter.state.needsNoWake = false  // fault: rule 2: a sleeper is thought awake
         if turn.isHeldByAsyncClosure { lift(to: waiter.state.taskPriority) }
-        #if DEBUG
-        (actions.warnsOfSleep, hasWarnedOfSleep) = (waiter.state.task != 0 && !hasWarnedOfSleep, true)
-        #endif
         return .mayTry
     }
 

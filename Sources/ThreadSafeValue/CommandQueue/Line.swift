@@ -66,7 +66,7 @@ struct Line {
     /// The timer for what is late is set.
     var timerRuns = false
 
-    /// A debug build has said that a thread of a task sleeps.
+    /// A debug build has said that a thread sleeps which others need.
     var hasWarnedOfSleep = false
 
     private var lastArrival: UInt64 = 0
@@ -107,9 +107,6 @@ struct Line {
 
         /// When the line is to be looked at again.
         var timerTime: UInt64?
-
-        /// Debug builds write a line: a thread of a task sleeps.
-        var warnsOfSleep = false
     }
 }
 
@@ -127,7 +124,7 @@ final class Reorderings: @unchecked Sendable {
 
 extension Line.Actions {
     var isEmpty: Bool {
-        woken.isEmpty && blocks.isEmpty && lateTargets.isEmpty && lift == nil && timerTime == nil && !warnsOfSleep
+        woken.isEmpty && blocks.isEmpty && lateTargets.isEmpty && lift == nil && timerTime == nil
     }
 }
 
@@ -310,7 +307,7 @@ extension Line {
 
     /// Lets go of a lane, and so of its target queue, if it has no command and no block.
     mutating func removeIfIdle(_ lane: Lane) {
-        if lane.running != nil || !lane.isEmpty { return }
+        if lane.running != nil || !lane.commands.isEmpty { return }
         remove(lane)
         lanes[lane.target.identity] = nil  // fault: an idle lane stays
         if latestLane === lane { latestLane = nil }

@@ -117,9 +117,10 @@ extension PendingCommand {
     var state: CommandState { CommandState(rawValue: word.loadAcquiring() & Self.stageMask) ?? .running }
 
     /// Whether the command has not begun, and may still be cancelled.
-    var isPending: Bool {
-        let stage = word.load() & Self.stageMask
-        return stage == Stage.waiting.rawValue || stage == Stage.claimed.rawValue
+    var isPending: Bool { Self.isPending(word.load()) }
+
+    private static func isPending(_ bits: UInt64) -> Bool {
+        bits & stageMask == Stage.waiting.rawValue || bits & stageMask == Stage.claimed.rawValue
     }
 
     var priority: CommandPriority { CommandPriority(rawValue: word.load() >> Self.priorityPlace)! }
@@ -127,51 +128,46 @@ extension PendingCommand {
     /// Whether a task awaits the end.
     var isAwaited: Bool { word.load() & Self.awaitedBit != 0 }
 
-    /// Changes the stage. Of several threads that try, one does.
+    /// Changes the word, if there is another one to put there. Of several threads that try, one does.
     ///
-    /// - Returns: Whether it was one of the old ones.
-    private func move(_ isOld: (UInt64) -> Bool, to new: UInt64) -> Bool {
+    /// - Returns: Whether this call did.
+    private func update(_ change: (UInt64) -> UInt64?) -> Bool {
         while true {
             let seen = word.load()
-            if !isOld(seen & Self.stageMask) { return false }
-            if word.exchange(seen, for: seen & ~Self.stageMask | new) { return true }
+            guard let new = change(seen) else { return false }
+            if word.exchange(seen, for: new) { return true }
         }
+    }
+
+    func move(_ old: Stage, to new: Stage) -> Bool {
+        update { $0 & Self.stageMask == old.rawValue ? $0 & ~Self.stageMask | new.rawValue : nil }
+    }
+
+    /// Ends the command, unless it has begun.
+    ///
+    /// - Returns: Whether this call did.
+    func endBeforeItBegins(as state: CommandState) -> Bool {
+        update { Self.isPending($0) ? $0 & ~Self.stageMask | state.rawValue : nil }
     }
 
     /// Changes the priority, unless the command has begun. Under the lock of the line.
     ///
     /// - Returns: Whether it did.
     func setPriority(_ priority: CommandPriority) -> Bool {
-        while true {
-            let seen = word.load()
-            let stage = seen & Self.stageMask
-            if stage != Stage.waiting.rawValue, stage != Stage.claimed.rawValue { return false }
-            let rest = seen & ((1 << Self.priorityPlace) - 1)
-            if word.exchange(seen, for: rest | priority.rawValue << Self.priorityPlace) { return true }
-        }
-    }
-
-    func move(_ old: Stage, to new: Stage) -> Bool { move({ $0 == old.rawValue }, to: new.rawValue) }
-
-    /// Ends the command, unless it has begun.
-    ///
-    /// - Returns: Whether this call did.
-    func endBeforeItBegins(as state: CommandState) -> Bool {
-        move({ $0 == Stage.waiting.rawValue || $0 == Stage.claimed.rawValue }, to: state.rawValue)
+        let bits = priority.rawValue << Self.priorityPlace
+        return update { Self.isPending($0) ? $0 & (Self.stageMask | Self.awaitedBit) | bits : nil }
     }
 
     /// Somebody is to be told when the command is over. Under the lock of the line.
     ///
     /// - Returns: `false` if it is over already.
     func notifyAtEnd(_ notification: Notification) -> Bool {
-        while true {
-            let seen = word.load()
-            let stage = seen & Self.stageMask
-            if stage > Stage.running.rawValue, stage != Stage.claimed.rawValue { return false }
-            if word.exchange(seen, for: seen | Self.awaitedBit) { break }
+        let isToCome = update { seen in
+            let isRunning = seen & Self.stageMask == Stage.running.rawValue
+            return isRunning || Self.isPending(seen) ? seen | Self.awaitedBit : nil
         }
-        unsafe awaiting.append(notification)
-        return true
+        if isToCome { unsafe awaiting.append(notification) }
+        return isToCome
     }
 
     /// Runs the command with the turn.

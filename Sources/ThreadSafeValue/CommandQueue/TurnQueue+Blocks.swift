@@ -8,12 +8,8 @@ import Dispatch
 // the front, and tells callers without the turn (rule 6).
 
 extension TurnQueue {
-    /// Dispatches a block, for which the value was retained.
-    func dispatch(_ run: BlockRun) {
-        run.lane.target.async { [self] in self.run(run) }
-    }
-
-    private func run(_ run: BlockRun) {
+    /// A block, for which the value was retained, runs on its queue.
+    func run(_ run: BlockRun) {
         let thread = ThreadWaiter.current
         thread.blocks.append(run)
         run.state.thread = thread.identity

@@ -54,18 +54,10 @@ extension TurnQueue {
     func end() {
         let refused = withLine { line in line.end().map { ($0, $0.endAll(nil, as: .refused)) } }
         for (lane, commands) in refused where !commands.isEmpty {
+            tell(commands, .valueContainerDeinited, on: lane.target)
             // There: what lets go of the value may have the turn of another one, which a closure that goes away waits
-            // for.
-            lane.target.async { lane.refuse(commands) }
+            // for; on a serial queue once all have been told, as it may wait for one of them.
+            lane.target.async { commands.forEach { $0.releaseAndNotify(lane) } }
         }
-    }
-}
-
-extension Lane {
-    /// Tells the callers of commands of a value that has gone, on the target queue.
-    fileprivate func refuse(_ commands: [PendingCommand]) {
-        for command in commands { command.refuse(.valueContainerDeinited)?.perform() }
-        // Once all have been told, if it is a serial queue: what goes away may wait for one of them.
-        target.async { commands.forEach { $0.releaseAndNotify(self) } }
     }
 }

@@ -32,17 +32,15 @@ extension TurnQueue {
     ///   - isWatching: Whether the task has the turn, gives it back, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     nonisolated(nonsending) func waitForTurn(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
-        var end = WaitEnd.mayTry
-        if isWatching, wait.deadline.hasPassed {
-            releaseAndNotify(afterChange: false)
-            return .timedOut
+        if !isWatching, Task.isCancelled { return .cancelled }
+        let end = takeTurn(wait.priority, as: wait.holder, until: wait.deadline, isWatching: isWatching)
+        var failure = end.failure
+        if case .mayTry = end {
+            failure = await stand(wait, isWatching: isWatching).failure ?? self.failure(at: wait.deadline)
         }
-        if !isWatching {
-            if Task.isCancelled { return .cancelled }
-            end = takeTurn(wait.priority, as: wait.holder, until: wait.deadline)
+        if let failure {
+            return failure.reported(for: valueType, "async.\(wait.priority)Priority")
         }
-        if case .mayTry = end { end = await stand(wait, isWatching: isWatching) }
-        if let failure = end.failure { return failure.reported(for: valueType, "async.\(wait.priority)Priority") }
         // The command before may have cancelled the task.
         if Task.isCancelled {
             releaseAndNotify(afterChange: false)
@@ -82,11 +80,7 @@ extension TurnQueue {
                 refuse(waiter, .cancelled)  // fault: cancelled, a task waits on
             }
             let end = update { $0.finishWait(waiter) }
-            switch end {
-            case .hasTurn: return confirm(until: deadline)
-            case .refused: return end
-            case .mayTry: continue
-            }
+            guard case .mayTry = end else { return end }
         }
     }
 

@@ -33,27 +33,21 @@ extension TurnQueue {
     ///
     /// - Parameters:
     ///   - priority: How early it gets its turn.
-    ///   - timeout: For how long it may wait, in nanoseconds; with 0 it only looks, with `.max` it waits for ever.
+    ///   - deadline: Until when it may wait; if that is `passed`, it only looks.
+    ///   - isWatching: Whether the thread has the turn, gives it back, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline
-    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        let deadline = Deadline(after: timeout)
-        var end = takeTurn(priority, as: currentThreadIdentity(), until: deadline)
-        if case .mayTry = end { end = stand(priority, until: deadline, isWatching: false) }
-        return end.failure?.reported(for: valueType, "wait.\(priority)Priority")
-    }
-
-    /// Gives the turn of the calling thread back, and takes it again after the next change.
-    ///
-    /// - Returns: `nil` with the turn, or why there is none to be had.
-    @usableFromInline
-    func waitForChange(_ priority: CommandPriority, until deadline: Deadline) -> QueueSafeValueError? {
-        if deadline.hasPassed {
-            releaseAndNotify(afterChange: false)
-            return .timedOut
+    func waitForTurn(
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        isWatching: Bool = false
+    ) -> QueueSafeValueError? {
+        let end = takeTurn(priority, as: currentThreadIdentity(), until: deadline, isWatching: isWatching)
+        var failure = end.failure
+        if case .mayTry = end {
+            failure = stand(priority, until: deadline, isWatching: isWatching).failure ?? self.failure(at: deadline)
         }
-        let end = stand(priority, until: deadline, isWatching: true)
-        return end.failure?.reported(for: valueType, "wait.\(priority)Priority")
+        return failure?.reported(for: valueType, "wait.\(priority)Priority")
     }
 
     /// Stands in line, now or after the next change, until the thread has the turn or does not get it.
@@ -70,9 +64,12 @@ extension TurnQueue {
         // A wait that ends by itself is in no circle for ever.
         var time = deadline.isTime ? deadline.time : now() + HandoffPolicy.circle
         while true {
-            if spinInLine(waiter, priority) { return confirm(until: deadline) }
+            if spinInLine(waiter, priority) { return .hasTurn }
             var end = update { $0.prepareToPark(waiter) }
             if case .mayTry = end {
+                #if DEBUG
+                warnOfSleep(isInTask: task != 0, own)
+                #endif
                 if !waiter.parker.park(until: time) {
                     update { line in
                         if deadline.isTime { return line.refuse(waiter, .timedOut) }
@@ -83,13 +80,22 @@ extension TurnQueue {
                 }
                 end = update { $0.finishWait(waiter) }
             }
-            switch end {
-            case .hasTurn: return confirm(until: deadline)
-            case .refused: return end
-            case .mayTry: continue
-            }
+            guard case .mayTry = end else { return end }
         }
     }
+
+    #if DEBUG
+    /// Writes a line, once for a value, if the thread that is about to sleep may be needed by what it waits for.
+    private func warnOfSleep(isInTask: Bool, _ own: OwnQueue?) {
+        let isNeeded = turn.isHeldByAsyncClosure && own?.identity == DispatchQueue.main.identity
+        guard isInTask || isNeeded, !withLine({ exchange(&$0.hasWarnedOfSleep, with: true) }) else { return }
+        let sleeper =
+            isNeeded ? "the main thread sleep, which an async closure may need" : "a thread sleep that tasks need"
+        writeToStandardError(
+            "ThreadSafeValue: QueueSafeValue<\(valueType)>: a wait lets \(sleeper). Use await value.async"
+        )
+    }
+    #endif
 
     /// Looks for the turn for a moment, from its place in line.
     ///

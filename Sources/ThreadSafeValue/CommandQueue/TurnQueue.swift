@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// The turn of a value and the line for it, whatever the value is: all that is not on the fast path.
 ///
 /// `TurnQueue` is what runs: it takes the lock, asks the `Line`, and performs the actions that follow without the lock.
@@ -82,16 +84,12 @@ extension TurnQueue {
 
     private func perform(_ actions: Line.Actions) {
         for waiter in actions.woken { waiter.wake() }
-        for run in actions.blocks { dispatch(run) }
+        for run in actions.blocks { run.lane.target.async { [self] in self.run(run) } }
         for target in actions.lateTargets { target.becomeOwn() }
         if let time = actions.timerTime { LibraryTimer.set(at: time) { self.update { $0.look() } } }
         if let (task, priority) = actions.lift {
             liftPriority(of: task, to: priority)
             update { $0.endLift() }
-        }
-        if actions.warnsOfSleep {
-            let warning = "a wait lets a thread sleep that tasks need. Use await value.async"
-            writeToStandardError("ThreadSafeValue: QueueSafeValue<\(valueType)>: \(warning)")
         }
     }
 
@@ -134,29 +132,43 @@ extension TurnQueue {
 
     /// Takes a turn that is to be had without standing in line.
     ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn.
+    ///   - holder: What gets the turn.
+    ///   - deadline: Until when it may wait.
+    ///   - isWatching: Whether the caller has the turn, and takes it again after the next change.
     /// - Returns: `mayTry` if the caller is to stand in line.
-    func takeTurn(_ priority: CommandPriority, as holder: UInt64, until deadline: Deadline) -> WaitEnd {
+    func takeTurn(
+        _ priority: CommandPriority,
+        as holder: UInt64,
+        until deadline: Deadline,
+        isWatching: Bool
+    ) -> WaitEnd {
+        if isWatching {
+            guard deadline.hasPassed else { return .mayTry }
+            releaseAndNotify(afterChange: false)
+            return .refused(.timedOut)
+        }
         // Often the turn is free, and the fast path failed only as something stands in line.
         if tryToTakeTurn(priority, as: holder) { return .hasTurn }
         // fault: re-entrant, it waits
         if turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) { return .refused(.reentrantCommand) }
         if deadline == .passed { return tryToTakeTurnNow(priority, as: holder) ? .hasTurn : .refused(.timedOut) }
-        if tryToTakeTurn(priority, as: holder, .beforeParking) { return confirm(until: deadline) }
+        if tryToTakeTurn(priority, as: holder, .beforeParking) {
+            return failure(at: deadline).map { .refused($0) } ?? .hasTurn
+        }
         return deadline.hasPassed ? .refused(.timedOut) : .mayTry
     }
 
-    /// Checks the time of what has waited for the turn, and has it now: no closure begins after its time-out.
+    /// Checks the time of what has the turn: no closure begins after its time-out.
     ///
-    /// - Returns: `hasTurn`, or why it has given the turn back.
-    func confirm(until deadline: Deadline) -> WaitEnd {
-        if !deadline.isTime || !deadline.hasPassed { return .hasTurn }
-        releaseAndNotify(afterChange: false)
-        return .refused(.timedOut)
-    }
-
-    /// The same for a value that meets a condition.
+    /// - Returns: Why it has given the turn back, if it has.
     @usableFromInline
-    func failure(at deadline: Deadline) -> QueueSafeValueError? { confirm(until: deadline).failure }
+    func failure(at deadline: Deadline) -> QueueSafeValueError? {
+        if !deadline.isTime || !deadline.hasPassed { return nil }
+        releaseAndNotify(afterChange: false)
+        return .timedOut
+    }
 
     /// Gives back the turn of the caller, and tells listeners.
     ///

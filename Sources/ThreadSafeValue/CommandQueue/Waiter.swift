@@ -35,9 +35,6 @@ class Waiter: @unchecked Sendable {
 
         var standing = Standing.away
 
-        /// The index in the line, or in the list of those that wait for a change, or of late tasks.
-        var place: Int?
-
         /// The waiter is on its way, or looks for the turn itself, or the block of its lane runs: no release sends for it.
         var needsNoWake = false
 
@@ -69,13 +66,10 @@ class Waiter: @unchecked Sendable {
     }
 
     // The accesses are short and never overlap on a thread, so none is tracked: that would take longer than they do.
-    @exclusivity(unchecked) private var uncheckedState = State()
+    @safe @exclusivity(unchecked) final var state = State()
 
-    @inline(__always)
-    final var state: State {
-        get { unsafe uncheckedState }
-        _modify { yield unsafe &uncheckedState }
-    }
+    /// The index in the line, or in the list of those that wait for a change, or of late tasks. Guarded as well.
+    @safe @exclusivity(unchecked) package final var place: Int?
 
     init(_ kind: Kind, identity: UInt64) {
         self.kind = kind
@@ -102,11 +96,6 @@ extension WaitEnd {
 }
 
 extension Waiter: Ordered {
-    package final var place: Int? {
-        get { state.place }
-        set { state.place = newValue }
-    }
-
     /// The most urgent first, among equals the first that came.
     package final func precedes(_ other: Waiter) -> Bool {
         state.priority == other.state.priority

@@ -16,8 +16,7 @@ extension DispatchTimeInterval {
             case .milliseconds(let milliseconds): (milliseconds, 1_000_000)
             case .microseconds(let microseconds): (microseconds, 1_000)
             case .nanoseconds(let nanoseconds): (nanoseconds, 1)
-            case .never: (Int.max, .max)
-            @unknown default: (Int.max, .max)
+            default: (Int.max, .max)
             }
         guard amount > 0 else { return 0 }
         let (product, isTooLong) = UInt64(amount).multipliedReportingOverflow(by: unit)

@@ -119,13 +119,6 @@ extension Deadline {
 
     /// Whether it will pass.
     var isTime: Bool { self != .passed && self != .never }
-
-    /// What is left of the time, in nanoseconds: 0 for none at all, `.max` for ever.
-    var remaining: UInt64 {
-        if !isTime { return time }
-        let now = now()
-        return time > now ? time - now : 0
-    }
 }
 
 /// Nanoseconds of a clock that never runs backwards.

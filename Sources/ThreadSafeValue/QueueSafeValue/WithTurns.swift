@@ -144,10 +144,10 @@ func takeTurns(
     var deadline: Deadline?
     for (index, queue) in ordered.enumerated() {
         unsafe schedulingPoint("wait for", queue.owner, queue.word.storage)
-        var failure = queue.waitForTurn(priority, 0)
+        var failure = queue.waitForTurn(priority, until: .passed)
         if case .timedOut = failure, timeout != 0 {
             let end = deadline ?? Deadline(after: timeout)
-            if !end.hasPassed { failure = queue.waitForTurn(priority, end.remaining) }
+            if !end.hasPassed { failure = queue.waitForTurn(priority, until: end) }
             deadline = end
         }
         guard let failure else { continue }

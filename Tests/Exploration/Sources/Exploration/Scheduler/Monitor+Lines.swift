@@ -109,7 +109,7 @@ extension Monitor {
             return "something waits"
         }
         if line.timerRuns { return "the timer runs" }
-        if line.lanes.values.contains(where: { $0.running != nil || !$0.isEmpty }) {
+        if line.lanes.values.contains(where: { $0.running != nil || !$0.commands.isEmpty }) {
             return "a lane has not ended"
         }
         if line.pendingCount() != 0 { return "\(line.pendingCount()) commands are counted" }
