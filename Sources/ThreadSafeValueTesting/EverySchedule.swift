@@ -5,7 +5,8 @@
 // Public, because time limits are given in its type.
 public import Dispatch
 
-/// Runs a test under every order of its accesses to values, locks and turns, the fewest changes of threads first.
+/// Runs a test under every order of its accesses to values, locks and turns that has few interruptions of threads, the fewest
+/// first.
 ///
 /// ```swift
 /// try everySchedule { schedule in
@@ -21,7 +22,7 @@ public import Dispatch
 /// one after the other.
 ///
 /// - Parameters:
-///   - changes: How often a thread may be interrupted that could go on, in one schedule.
+///   - changes: How often threads that could go on may be interrupted in one schedule, all together.
 ///   - limit: How many schedules to run at most.
 ///   - timeout: After how long to begin no other schedule.
 ///   - text: The one schedule to run, as a failure gave it.

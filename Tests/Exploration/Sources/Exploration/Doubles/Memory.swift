@@ -147,7 +147,7 @@ extension Memory {
     }
 }
 
-/// One order of memory that is left out, to see that it is missed: `EXPLORE_WEAKEN='WordLock.swift:132 acquire'`.
+/// One order of memory that is left out, to see that it is missed: `EXPLORE_WEAKEN='WordLock.swift:N acquire'`.
 enum Weakening {
     private static let parts = ProcessInfo.processInfo.environment["EXPLORE_WEAKEN"]?.split { ": ".contains($0) } ?? []
     private static let line = parts.count == 3 ? Int(parts[1]) : nil
