@@ -13,8 +13,8 @@ struct Choices {
     /// How many changes of threads were chosen.
     private(set) var changes = 0
 
-    /// What else could have been chosen, and how many changes that is. Only at forks behind the prefix.
-    private(set) var others: [(fork: Int, option: UInt8, changes: Int)] = []
+    /// The forks behind the prefix: how many options there were, how many of them are no change, and the changes before.
+    private(set) var forks: [(index: Int, count: Int, free: Int, changes: Int)] = []
 
     /// The prefix named an option that there was not.
     private(set) var hasDiverged = false
@@ -29,17 +29,10 @@ struct Choices {
     /// - Returns: The option.
     mutating func choose(_ count: Int, free: Int) -> Int {
         if count == 1 { return 0 }
-        var choice = 0
-        if taken.count < prefix.count {
-            choice = Int(prefix[taken.count])
-            if choice >= count { (choice, hasDiverged) = (0, true) }
-        } else {
-            var option = count - 1
-            while option > 0 {
-                others.append((taken.count, UInt8(clamping: option), option < free ? changes : changes + 1))
-                option -= 1
-            }
-        }
+        let isNew = taken.count >= prefix.count
+        var choice = isNew ? 0 : Int(prefix[taken.count])
+        if choice >= count { (choice, hasDiverged) = (0, true) }
+        if isNew { forks.append((taken.count, count, free, changes)) }
         if choice >= free { changes += 1 }
         taken.append(UInt8(clamping: choice))
         return choice
@@ -86,11 +79,14 @@ struct Search {
 
     /// Adds what could have been chosen instead.
     mutating func add(_ choices: Choices) {
-        for (fork, option, changes) in choices.others {
-            if changes >= levels.count {
-                isCut = true
-            } else {
-                levels[changes].append(choices.taken[..<fork] + [option])
+        for fork in choices.forks {
+            for option in (1..<fork.count).reversed() {
+                let changes = fork.changes + (option < fork.free ? 0 : 1)
+                if changes >= levels.count {
+                    isCut = true
+                } else {
+                    levels[changes].append(choices.taken[..<fork.index] + [UInt8(clamping: option)])
+                }
             }
         }
     }

@@ -4,6 +4,7 @@
 
 #if EverySchedule
 import Foundation
+import ThreadSafeValue
 
 /// Prints the schedule in which the process crashes.
 enum Crash {
@@ -29,12 +30,9 @@ enum Crash {
         }
         guard let run = Runner.current?.run else { return }
         // First what needs least.
-        write(
-            "\neverySchedule: a crash in this schedule, replay it with everySchedule(replaying: \"\(run.choices.text)\")\n"
-        )
-        write(run.story)
+        let replay = "everySchedule(replaying: \"\(run.choices.text)\")"
+        writeToStandardError("\neverySchedule: a crash in this schedule, replay it with \(replay)")
+        writeToStandardError(run.story)
     }
-
-    private static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }
 #endif

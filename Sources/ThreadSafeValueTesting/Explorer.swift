@@ -19,13 +19,13 @@ struct Explorer {
     func explore(replaying text: String?, _ test: (Schedule) throws -> Void) throws -> Exploration {
         Self.turn.lock()
         defer { Self.turn.unlock() }
-        Run.prepare()
+        _ = Hooks.install
         if let text {
             guard let choices = Choices(text: text) else {
                 throw ScheduleFailure(description: "No failure gave this replay: \(text)", schedules: 0, replay: text)
             }
             let run = Run(choices, isTraced: true)
-            if let message = try execute(run, test) { throw run.described(message, after: 1) }
+            if let message = try run.execute(test) { throw run.described(message, after: 1) }
             return Exploration(schedules: 1, extent: .replayed)
         }
         var (search, schedules, end) = (Search(changes: changes), 0, DispatchTime.now() + timeout)
@@ -35,10 +35,10 @@ struct Explorer {
             }
             let run = Run(Choices(prefix: prefix), isTraced: false)
             schedules += 1
-            if let message = try execute(run, test) {
+            if let message = try run.execute(test) {
                 // Once more, with the places.
                 let again = Run(Choices(prefix: run.choices.taken), isTraced: true)
-                if let message = try execute(again, test), again.choices.taken == run.choices.taken {
+                if let message = try again.execute(test), again.choices.taken == run.choices.taken {
                     throw again.described(message, after: schedules)
                 }
                 throw run.described("\(message), but not when run again", after: schedules)
@@ -50,21 +50,6 @@ struct Explorer {
             search.add(run.choices)
         }
         return Exploration(schedules: schedules, extent: search.isCut ? .changes(changes) : .all)
-    }
-
-    /// Runs the test once.
-    ///
-    /// - Returns: What failed.
-    private func execute(_ run: Run, _ test: (Schedule) throws -> Void) throws -> String? {
-        defer { run.close() }
-        let setup = run.open()
-        do { try test(Schedule(of: run)) } catch {
-            run.abandon()
-            throw error
-        }
-        run.begin(setup)
-        run.waitForEnd()
-        return run.failure ?? run.orderFailure ?? run.checks.lazy.compactMap { $0() }.first
     }
 }
 

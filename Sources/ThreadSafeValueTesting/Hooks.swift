@@ -9,6 +9,12 @@ import ThreadSafeValue
 
 /// What the library tells of its accesses, its sleeps and its blocks.
 final class Hooks: Scheduler {
+    /// Once in the process, before anything runs.
+    static let install: Void = {
+        Crash.prepare()
+        Scheduling.install(Hooks())
+    }()
+
     private static let lock = NSLock()
     nonisolated(unsafe) private static var active: Run?
 
@@ -22,7 +28,7 @@ final class Hooks: Scheduler {
         guard let me = Runner.current else {
             guard let run = Self.activeRun else { return }
             return run.mutex.withLock {
-                guard let entry = run.entries[word], entry.object != nil else { return }
+                guard let entry = run.knownEntry(at: word) else { return }
                 run.noteOutside("A thread makes an access, \(what) \(entry.typeName)")
             }
         }
@@ -39,7 +45,7 @@ final class Hooks: Scheduler {
         run.mutex.unlock()
         if run.isTraced {
             let capture = Place.capture()
-            run.mutex.withLock { run.steps[step].capture = capture }
+            run.mutex.withLock { run.steps[step].place = capture }
         }
     }
 
@@ -126,13 +132,4 @@ final class Hooks: Scheduler {
     var time: UInt64? { Runner.current?.run.clock }
 }
 
-extension Run {
-    /// Once in the process, before anything runs.
-    static func prepare() { _ = prepared }
-
-    private static let prepared: Void = {
-        Crash.prepare()
-        Scheduling.install(Hooks())
-    }()
-}
 #endif

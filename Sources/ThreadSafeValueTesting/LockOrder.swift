@@ -43,14 +43,9 @@ extension Run {
     /// Which accesses nest in opposite orders, if some do.
     var orderFailure: String? {
         let texts = circle.map {
-            "\(steps[$0.outer.step].runner): \(placed($0.outer.step)), then \(placed($0.inner.step))"
+            "\(steps[$0.outer.step].runner): \(placed(steps[$0.outer.step])), then \(placed(steps[$0.inner.step]))"
         }
         return texts.isEmpty ? nil : "opposite orders: \(texts.joined(separator: "; "))"
-    }
-
-    private func placed(_ number: Int) -> String {
-        let place = steps[number].place
-        return name(steps[number].entry!) + (place.isEmpty ? "" : " at \(place)")
     }
 }
 #endif

@@ -12,10 +12,7 @@ import Runtime
 /// Where a program is: a file and a line.
 enum Place {
     /// The folder of the library's sources, whose places say nothing.
-    private static let library: String = {
-        let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.dropLast(2).joined(separator: "/") + "/ThreadSafeValue"
-    }()
+    private static let library = #filePath.replacingOccurrences(of: "Testing/Place.swift", with: "/")
 
     #if canImport(Runtime)
     // Taken once, while no thread ends.

@@ -20,7 +20,8 @@ final class Run: @unchecked Sendable {
     var choices: Choices
     var runners: [Runner] = []
     var steps: [Step] = []
-    var entries: [UInt: Entry] = [:]
+    /// The values and locks that the test uses, in the order in which they were used first.
+    var entries: [Entry] = []
     /// Locks of the library, which are held for moments. Kept, so that no other one has the address.
     var hidden: [ObjectIdentifier: AnyObject] = [:]
     var nestings: [Nesting] = []
@@ -33,10 +34,10 @@ final class Run: @unchecked Sendable {
     /// Wake-ups that came first. Each place is kept, so that no other one has its address.
     var earlyWakes: [ObjectIdentifier: AnyObject] = [:]
     /// The tasks of the test that are not over.
-    var tasks: [(name: String, cancel: @Sendable () -> Void)] = []
+    var tasks: [(name: String, task: Task<Void, Never>)] = []
     var jobNames: [String: String] = [:]
     var nextJobName: String?
-    var failure: String?
+    private var failure: String?
     /// Accesses that nest in opposite orders.
     var circle: [Nesting] = []
 
@@ -47,72 +48,63 @@ final class Run: @unchecked Sendable {
     /// How often the clock has gone on since something happened.
     var idleCount = 0
     private var isOver = false
-    private var isStuck = false
     private let end = DispatchSemaphore(value: 0)
     /// What came from a thread that is no part of the schedule.
-    private(set) var outside: String?
+    private var outside: String?
 
     init(_ choices: Choices, isTraced: Bool) { (self.choices, self.isTraced) = (choices, isTraced) }
 }
 
 // What the explorer calls.
 extension Run {
-    /// The calling thread makes the values of the test.
-    func open() -> Runner {
+    /// Runs the test once. The calling thread makes the values of the test.
+    ///
+    /// - Returns: What failed.
+    func execute(_ test: (Schedule) throws -> Void) throws -> String? {
         Hooks.activeRun = self
         let setup = Runner("setup", self)
         (setup.isSetup, setup.worker) = (true, Worker())
         runners = [setup]
         Runner.current = setup
-        return setup
-    }
-
-    func begin(_ setup: Runner) {
-        starts.forEach { $0(self) }
+        defer { (Hooks.activeRun, Runner.current) = (nil, nil) }
+        do { try test(Schedule(of: self)) } catch {
+            // None of the threads has begun.
+            mutex.withLock { isOver = true }
+            throw error
+        }
+        for start in starts { start(self) }
         starts = []
         Runner.current = nil
         finish(setup)
-    }
-
-    /// A run that ends early: none of its threads has begun, or they stay where they are.
-    func abandon() {
-        mutex.withLock { isOver = true }
-        Runner.current = nil
-    }
-
-    func close() {
-        Hooks.activeRun = nil
+        waitForEnd()
+        return failure ?? orderFailure ?? checks.lazy.compactMap { $0() }.first
     }
 
     /// Waits until all is over, and sees to it that it ends.
-    func waitForEnd() {
-        var (seen, seconds) = (0, 0)
-        while end.wait(timeout: .now() + .seconds(1)) == .timedOut {
+    private func waitForEnd() {
+        var seen = -1
+        while end.wait(timeout: .now() + .seconds(4)) == .timedOut {
             mutex.lock()
-            seconds = stepCount == seen ? seconds + 1 : 0
-            seen = stepCount
-            if seconds == 4, let runner = current {
-                let last = lastStep(of: runner.name).map { " since \($0)" } ?? ""
-                failure =
+            defer { mutex.unlock() }
+            if stepCount == seen, let runner = current {
+                let last = steps.last { $0.runner == runner.name }.map { " since \(placed($0))" } ?? ""
+                return stop(
                     "\(runner.name) runs or is blocked for 4 s\(last), where the schedule sees nothing: \(Self.unseen)"
-                isOver = true
-                mutex.unlock()
-                return
+                )
             }
-            mutex.unlock()
+            seen = stepCount
         }
-        mutex.lock()
-        defer { mutex.unlock() }
-        if isStuck {
-            mutex.unlock()
-            // What comes from outside now is something that the schedule does not see.
-            let isOutside = end.wait(timeout: .now() + .seconds(1)) == .success
-            mutex.lock()
-            failure = isOutside ? nil : "hang: \(waits())"
+        // What comes from outside now is something that the schedule does not see.
+        let isHang = mutex.withLock { isStuck } && end.wait(timeout: .now() + .seconds(1)) == .timedOut
+        mutex.withLock {
+            if isHang { failure = "hang: \(waits())" }
+            if let outside { failure = failure ?? "\(outside), which is no part of the schedule: \(Self.unseen)" }
+            failure = failure ?? thrown
         }
-        if let outside { failure = failure ?? "\(outside), which is no part of the schedule: \(Self.unseen)" }
-        failure = failure ?? thrown
     }
+
+    /// The run is over, and something can never go on.
+    private var isStuck: Bool { isOver && failure == nil && !(runners.isEmpty && tasks.isEmpty) }
 
     static let unseen = """
         not the main actor, Task.sleep, unstructured tasks, Dispatch blocks of your own, nor locks and semaphores of others
@@ -121,10 +113,6 @@ extension Run {
 
 // How the baton is passed.
 extension Run {
-    func add(_ runner: Runner) {
-        mutex.withLock { runners.append(runner) }
-    }
-
     /// A runner is over: another one goes on.
     func finish(_ runner: Runner) {
         mutex.lock()
@@ -136,72 +124,47 @@ extension Run {
     /// Chooses what goes on, and returns when the caller does. Takes the mutex over, and gives it back.
     func passBaton(from me: Runner?) {
         stepCount += 1
-        if stepCount > 5_000, !isOver {
-            failure = "no end after 5000 steps: does \(me?.name ?? "a thread") wait in a loop?"
-            stop()
-        }
+        if stepCount > 5_000 { stop("no end after 5000 steps: does \(me?.name ?? "a thread") wait in a loop?") }
         guard !isOver, let next = choose(from: me) else {
-            if !isOver {
-                isStuck = !(runners.isEmpty && tasks.isEmpty)
-                stop()
-            }
+            stop()
             mutex.unlock()
             // The thread stays where it is: the run is over.
-            while me != nil { me!.worker!.waitForBaton() }
+            while let me { me.worker!.baton.wait() }
             return
         }
         current = next
         if next === me { return mutex.unlock() }
-        if next.worker == nil {
-            next.worker = Worker.take()
-            next.worker!.runner = next
-        }
+        if next.worker == nil { next.worker = Worker.take(for: next) }
         mutex.unlock()
-        next.worker!.pass()
-        me?.worker!.waitForBaton()
+        next.worker!.baton.signal()
+        me?.worker!.baton.wait()
     }
 
-    private func stop() {
-        isOver = true
+    /// Ends the run, once. With the mutex.
+    private func stop(_ message: String? = nil) {
+        if isOver { return }
+        (isOver, failure) = (true, message)
         end.signal()
     }
 
     /// A thread has found what ends the run.
     func fail(_ message: String, on me: Runner) -> Never {
-        mutex.lock()
-        if !isOver {
-            failure = message
-            stop()
-        }
-        mutex.unlock()
-        while true { me.worker!.waitForBaton() }
+        mutex.withLock { stop(message) }
+        while true { me.worker!.baton.wait() }
     }
 
     private func choose(from me: Runner?) -> Runner? {
-        while true {
+        repeat {
             // Loops, as closures take long in a debug build.
             let stays = me.map(canGoOn) == true
             var options = stays ? [me!] : []
             for runner in runners where runner !== me && canGoOn(runner) { options.append(runner) }
-            if options.isEmpty {
-                if passTime() { continue }
-                return nil
-            }
-            let plain = options.count
-            var (sleepers, fires): ([Runner], [Int]) = ([], [])
-            for runner in runners where runner.timeout != nil && runner.sleep != nil && !runner.isWoken {
-                sleepers.append(runner)
-            }
-            for (index, timer) in timers.enumerated() where timeouts.contains(timer.time) { fires.append(index) }
-            let chosen = choices.choose(plain + sleepers.count + fires.count, free: stays ? 1 : plain)
-            if chosen < plain { return options[chosen] }
-            if chosen < plain + sleepers.count {
-                let sleeper = sleepers[chosen - plain]
-                endSleep(of: sleeper, at: sleeper.timeout!)
-                return sleeper
-            }
-            return fire(fires[chosen - plain - sleepers.count])
-        }
+            if options.isEmpty { continue }
+            let ends = ends(ofTimeoutsOnly: true)
+            let chosen = choices.choose(options.count + ends.count, free: stays ? 1 : options.count)
+            return chosen < options.count ? options[chosen] : ends[chosen - options.count].happen()
+        } while passTime()
+        return nil
     }
 
     private func canGoOn(_ runner: Runner) -> Bool {
@@ -217,27 +180,35 @@ extension Run {
         if runners.isEmpty && tasks.isEmpty { return false }
         idleCount += 1
         // The library looks again and again; what it looks for does not come by itself.
-        let isOnlyForTimeouts = idleCount > 8 + 4 * runners.count
-        let sleepers = runners.filter { $0.sleep != nil && !$0.isWoken }
-        func time(_ runner: Runner) -> UInt64 {
-            isOnlyForTimeouts ? runner.timeout ?? .max : min(runner.sleep!.time, runner.timeout ?? .max)
-        }
-        let sleeper = sleepers.min { time($0) < time($1) }
-        let timer = timers.indices.filter { !isOnlyForTimeouts || timeouts.contains(timers[$0].time) }
-            .min { timers[$0].time < timers[$1].time }
-        let (sleepEnd, timerEnd) = (sleeper.map(time) ?? .max, timer.map { timers[$0].time } ?? .max)
-        if min(sleepEnd, timerEnd) == .max || idleCount > 1_000 { return false }
-        if timerEnd <= sleepEnd { _ = fire(timer!) } else { endSleep(of: sleeper!, at: sleepEnd) }
+        let ends = ends(ofTimeoutsOnly: idleCount > 8 + 4 * runners.count)
+        guard idleCount <= 1_000, let first = ends.min(by: { $0.time < $1.time }) else { return false }
+        _ = first.happen()
         return true
     }
 
-    private func endSleep(of runner: Runner, at time: UInt64) {
+    /// The timers and the sleeps that time may end, and what goes on then.
+    private func ends(ofTimeoutsOnly isOnlyForTimeouts: Bool) -> [(time: UInt64, happen: () -> Runner)] {
+        var ends: [(time: UInt64, happen: () -> Runner)] = []
+        for (index, timer) in timers.enumerated() where !isOnlyForTimeouts || timeouts.contains(timer.time) {
+            ends.append((timer.time, { self.fire(index) }))
+        }
+        for runner in runners where !runner.isWoken {
+            guard let sleep = runner.sleep else { continue }
+            let timeout = runner.timeout ?? .max
+            let time = isOnlyForTimeouts ? timeout : min(sleep.time, timeout)
+            if time != .max { ends.append((time, { self.endSleep(of: runner, at: time) })) }
+        }
+        return ends
+    }
+
+    private func endSleep(of runner: Runner, at time: UInt64) -> Runner {
         clock = max(clock, time)
-        if runner.timeout.map({ $0 <= clock }) == true {
+        if let timeout = runner.timeout, timeout <= clock {
             runner.timeout = nil
-            steps.append(Step(runner: runner.name, what: "time-out of", entry: runner.last))
+            steps.append(Step(runner: runner.name, what: "time-out of", entry: runner.taken.last?.entry))
         }
         runner.sleep = nil
+        return runner
     }
 
     private func fire(_ index: Int) -> Runner {

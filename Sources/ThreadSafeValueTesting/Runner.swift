@@ -5,6 +5,7 @@
 #if EverySchedule
 import Dispatch
 import Foundation
+import ThreadSafeValue
 
 /// What goes on by itself in a schedule: a thread, a part of a task between two awaits, a block of a queue.
 final class Runner: @unchecked Sendable {
@@ -28,9 +29,6 @@ final class Runner: @unchecked Sendable {
     /// What it may have: accesses that are not over, as far as it is known.
     var taken: [(step: Int, entry: Entry)] = []
 
-    /// What it used last.
-    var last: Entry?
-
     /// Runs nothing yet: the test names its threads.
     var isSetup = false
 
@@ -40,22 +38,18 @@ final class Runner: @unchecked Sendable {
 }
 
 extension Runner {
-    private static let key = {
-        var key = pthread_key_t()
-        unsafe pthread_key_create(&key, nil)
-        return key
-    }()
+    private static let local = ThreadLocal<Runner>()
 
     /// That of the calling thread.
     static var current: Runner? {
-        get { unsafe pthread_getspecific(key).map { unsafe Unmanaged<Runner>.fromOpaque($0).takeUnretainedValue() } }
-        set { unsafe pthread_setspecific(key, newValue.map { unsafe Unmanaged.passUnretained($0).toOpaque() }) }
+        get { local.object }
+        set { local.object = newValue }
     }
 }
 
 /// A thread of the system, which is kept from schedule to schedule. It runs only while it has the baton.
 final class Worker: @unchecked Sendable {
-    private let baton = DispatchSemaphore(value: 0)
+    let baton = DispatchSemaphore(value: 0)
 
     /// What it runs next. Written before it gets the baton.
     var runner: Runner?
@@ -63,17 +57,14 @@ final class Worker: @unchecked Sendable {
     private static let lock = NSLock()
     nonisolated(unsafe) private static var idle: [Worker] = []
 
-    /// One that nothing runs on.
-    static func take() -> Worker {
-        if let known = lock.withLock({ unsafe idle.popLast() }) { return known }
-        let worker = Worker()
-        Thread.detachNewThread { worker.work() }
+    /// One that nothing else runs on.
+    static func take(for runner: Runner) -> Worker {
+        let known = lock.withLock { unsafe idle.popLast() }
+        let worker = known ?? Worker()
+        worker.runner = runner
+        if known == nil { Thread.detachNewThread { worker.work() } }
         return worker
     }
-
-    func pass() { baton.signal() }
-
-    func waitForBaton() { baton.wait() }
 
     private func work() {
         while true {

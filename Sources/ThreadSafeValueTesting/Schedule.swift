@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Foundation
+
 /// One run of a test: its threads, its tasks, and what must be true after them.
 ///
 /// Names of threads and tasks are what a failure calls them.
@@ -21,8 +23,9 @@ extension Schedule {
     ///   - body: What it does, on a thread of its own. The test fails if it throws.
     public func thread<Result>(_ name: String, _ body: @escaping @Sendable () throws -> Result) {
         #if EverySchedule
-        run.starts.append {
-            $0.add(Runner(name, $0) { run in run.note(name) { _ = try body() } })
+        run.starts.append { run in
+            let runner = Runner(name, run) { run in run.note(name) { _ = try body() } }
+            run.mutex.withLock { run.runners.append(runner) }
         }
         #endif
     }

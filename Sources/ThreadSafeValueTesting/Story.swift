@@ -3,6 +3,7 @@
 //
 
 #if EverySchedule
+import Foundation
 import ThreadSafeValue
 
 /// What one thread did.
@@ -10,9 +11,8 @@ struct Step {
     let runner: String
     let what: String
     var entry: Entry?
-    var capture: () -> String = { "" }
-
-    var place: String { capture() }
+    /// Where the thread was; empty if that is not known.
+    var place: () -> String = { "" }
 }
 
 /// A value or a lock that the test uses.
@@ -27,10 +27,8 @@ final class Entry {
 
     /// As the program calls it.
     var typeName: String {
-        "\(type)".replacing("CommandQueueStorage", with: "QueueSafeValue").replacing(
-            "ProtectedStorage",
-            with: "Protected"
-        )
+        let name = "\(type)".replacingOccurrences(of: "CommandQueueStorage", with: "QueueSafeValue")
+        return name.replacingOccurrences(of: "ProtectedStorage", with: "Protected")
     }
 }
 
@@ -38,20 +36,10 @@ extension Run {
     /// Notes an access, and what it says of the order of locks. With the mutex.
     ///
     /// - Returns: The number of its step.
-    func record(
-        _ what: StaticString,
-        _ object: AnyObject,
-        at word: UInt,
-        waits: Bool,
-        by me: Runner
-    ) -> Int {
-        let entry: Entry
-        if let known = entries[word], known.object != nil {
-            entry = known
-        } else {
-            entry = Entry(object, word)
-            entries[word] = entry
-        }
+    func record(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool, by me: Runner) -> Int {
+        let known = knownEntry(at: word)
+        let entry = known ?? Entry(object, word)
+        if known == nil { entries.append(entry) }
         let identity = Scheduling.identity
         names[identity.thread] = me.name
         if identity.task != 0 { names[identity.task] = me.name }
@@ -59,41 +47,36 @@ extension Run {
         me.taken.removeAll { $0.entry === entry || !$0.entry.isHeld(by: identity) }
         if waits { noteOrder(of: me.taken, before: entry) }
         me.taken.append((steps.count - 1, entry))
-        me.last = entry
         return steps.count - 1
     }
 
+    /// What is at an address, if it was used and has not gone away.
+    func knownEntry(at word: UInt) -> Entry? { entries.last { $0.word == word && $0.object != nil } }
+
     /// A line for each step, but for the first ones of very many.
     var story: String {
-        let (steps, places) = (steps.suffix(200), steps.suffix(200).map(\.place))
-        let width = steps.map(\.runner.count).max() ?? 0
-        let texts = steps.map(text)
-        let textWidth = texts.map(\.count).max() ?? 0
+        let lines = steps.suffix(200).map { (runner: $0.runner, text: text($0), place: $0.place()) }
+        let width = lines.map { $0.runner.count }.max() ?? 0
+        let textWidth = lines.map { $0.text.count }.max() ?? 0
         func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: width - text.count) }
-        return zip(zip(steps, texts), places).map { step, place in
-            let line = "  \(padded(step.0.runner, width))  "
-            return line + (place.isEmpty ? step.1 : "\(padded(step.1, textWidth))   \(place)") + "\n"
+        return lines.map { runner, text, place in
+            let text = place.isEmpty ? text : "\(padded(text, textWidth))   \(place)"
+            return "  \(padded(runner, width))  \(text)\n"
         }.joined()
     }
 
     private func text(_ step: Step) -> String { step.entry.map { "\(step.what) \(name($0))" } ?? step.what }
 
-    /// With a number if there are several of its type, in the order in which they were used first.
-    func name(_ entry: Entry) -> String {
-        var same: [Entry] = []
-        for case let other? in steps.map(\.entry)
-        where other.type == entry.type && !same.contains(where: { $0 === other }) {
-            same.append(other)
-        }
-        let number = same.firstIndex { $0 === entry }.map { " #\($0 + 1)" } ?? ""
-        return entry.typeName + (same.count > 1 ? number : "")
+    /// What a thread did, and where.
+    func placed(_ step: Step) -> String {
+        let place = step.place()
+        return text(step) + (place.isEmpty ? "" : " at \(place)")
     }
 
-    func lastStep(of name: String) -> String? {
-        steps.last { $0.runner == name }.map { step in
-            let place = step.place
-            return "\(text(step))\(place.isEmpty ? "" : " at \(place)")"
-        }
+    /// With a number if there are several of its type, in the order in which they were used first.
+    private func name(_ entry: Entry) -> String {
+        let same = entries.filter { $0.type == entry.type }
+        return entry.typeName + (same.count > 1 ? " #\(same.firstIndex { $0 === entry }! + 1)" : "")
     }
 
     /// Who waits for whom. With the mutex.
@@ -105,7 +88,7 @@ extension Run {
             else {
                 return "\(name) is never resumed"
             }
-            let start = "\(name) waits after \(lastStep(of: name)!)"
+            let start = "\(name) waits after \(placed(step))"
             let holder = Scheduling.holder(at: entry.word)
             if holder == Scheduling.detached { return "\(start), whose command has not called `done`" }
             return names[holder].map { "\(start), which \($0 == name ? "it" : $0) has" } ?? start

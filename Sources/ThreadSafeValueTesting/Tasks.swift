@@ -35,17 +35,16 @@ extension Run {
             await body()
             mutex.withLock { tasks.removeAll { $0.name == name } }
         }
-        mutex.withLock { tasks.append((name, { task.cancel() })) }
+        mutex.withLock { tasks.append((name, task)) }
     }
 
     func cancel(_ name: String) {
-        guard let me = Runner.current, let cancel = mutex.withLock({ tasks.first { $0.name == name }?.cancel }) else {
-            return
-        }
+        let task = mutex.withLock { tasks.first { $0.name == name }?.task }
+        guard let me = Runner.current, let task else { return }
         mutex.lock()
         passBaton(from: me)
         mutex.withLock { steps.append(Step(runner: me.name, what: "cancel of \(name)")) }
-        cancel()
+        task.cancel()
     }
 
     /// A name for a part of a task: that of the task. The numbers of the system are other ones in each run.

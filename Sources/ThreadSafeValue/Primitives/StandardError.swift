@@ -13,7 +13,7 @@ import Android
 #endif
 
 /// Writes a line to standard error, in one call, so that lines of several threads do not mix.
-func writeToStandardError(_ text: String) {
+package func writeToStandardError(_ text: String) {
     let line = Array("\(text)\n".utf8)
     _ = unsafe line.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

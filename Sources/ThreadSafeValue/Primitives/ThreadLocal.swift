@@ -15,10 +15,10 @@ import Android
 #endif
 
 /// An object that each thread has for itself, and keeps until it sets another one or ends.
-struct ThreadLocal<Object: AnyObject>: Sendable {
+package struct ThreadLocal<Object: AnyObject>: Sendable {
     private let key: pthread_key_t
 
-    init() {
+    package init() {
         var key = pthread_key_t()
         let code = unsafe pthread_key_create(&key) { object in
             let object: UnsafeMutableRawPointer? = unsafe object
@@ -29,7 +29,7 @@ struct ThreadLocal<Object: AnyObject>: Sendable {
     }
 
     /// The object of the calling thread.
-    var object: Object? {
+    package var object: Object? {
         get {
             guard let object = unsafe pthread_getspecific(key) else { return nil }
             return unsafe Unmanaged<Object>.fromOpaque(object).takeUnretainedValue()
