@@ -9,10 +9,9 @@
 /// `deliver()` on the result once others can change the value again. It calls `finish()` when the value goes away.
 @usableFromInline
 final class ChangeBroadcaster<Value> {
-    /// Called under the lock when the first listener comes, and when the last one has gone; `nil` after `finish()`.
+    /// Told under the lock whether there are listeners, whenever one comes or goes; `nil` after `finish()`.
     // The lock guards this variable and those below.
     var whenListenedTo: ((Bool) -> Void)?
-    private var isListenedTo = false
     @usableFromInline
     var listeners = ArrivalList<Listener>()
 
@@ -98,14 +97,6 @@ extension ChangeBroadcaster {
 }
 
 extension ChangeBroadcaster {
-    /// Tells the storage when the first listener has come, or the last one has gone. Under the lock.
-    func updateListening() {
-        let isUnheard = listeners.isEmpty
-        if isUnheard != isListenedTo { return }  // fault: it is listened to for ever
-        isListenedTo = !isUnheard  // fault: it is not listened to again
-        whenListenedTo?(isListenedTo)
-    }
-
     /// Adds a listener, which gets every change from now on.
     ///
     /// - Parameters:
@@ -115,7 +106,7 @@ extension ChangeBroadcaster {
         lock.around {
             if listener.isRemoved { return }
             listeners.append(listener)
-            updateListening()
+            whenListenedTo?(true)  // fault: it is not listened to again
             guard let first else { return }
             _ = listener.mailbox.put(first)
             // One iterator may already wait while another one begins.
@@ -134,7 +125,7 @@ extension ChangeBroadcaster {
         lock.lock()
         listener.isRemoved = true
         listeners.remove(listener)
-        updateListening()
+        whenListenedTo?(!listeners.isEmpty)  // fault: it is listened to for ever
         if !keepsValues { swap(&mailbox, &listener.mailbox) }
         let waiting = listener.waiting.drain()
         lock.unlock()
@@ -148,18 +139,16 @@ extension ChangeBroadcaster {
                 (listener.isRemoved ? nil : listener.mailbox.take(), listener.isRemoved || whenListenedTo == nil)
             }
             if value != nil || isOver { return value }
-            await withCheckedContinuation { wait(listener, $0) }
+            await withCheckedContinuation { continuation in
+                let isToWait = lock.around {
+                    // A change may have come in between.
+                    // fault: a change is missed before the wait
+                    guard !listener.isRemoved, listener.mailbox.isEmpty, whenListenedTo != nil else { return false }
+                    listener.waiting.append(continuation)
+                    return true
+                }
+                if !isToWait { continuation.resume() }
+            }
         }
-    }
-
-    private func wait(_ listener: Listener, _ continuation: CheckedContinuation<Void, Never>) {
-        let isToWait = lock.around {
-            // A change may have come in between.
-            // fault: a change is missed before the wait
-            guard !listener.isRemoved, listener.mailbox.isEmpty, whenListenedTo != nil else { return false }
-            listener.waiting.append(continuation)
-            return true
-        }
-        if !isToWait { continuation.resume() }
     }
 }
