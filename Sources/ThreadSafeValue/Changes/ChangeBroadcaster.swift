@@ -22,7 +22,6 @@ final class ChangeBroadcaster<Value> {
 
     init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
         self.whenListenedTo = whenListenedTo
-        schedulerHides(lock)
     }
 }
 
@@ -75,7 +74,7 @@ extension ChangeBroadcaster {
     @inlinable
     func record(_ value: Value) -> Delivery {
         var delivery = Delivery()
-        lock.lock()
+        lock.lockForMoment()
         for case let listener? in listeners.elements {
             if let old = listener.mailbox.put(value) {
                 if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
@@ -88,7 +87,7 @@ extension ChangeBroadcaster {
 
     /// Ends all loops, as the value goes away. Listeners may still fetch the values in their mailboxes.
     func finish() {
-        let waiting = lock.around {
+        let waiting = lock.forMoment {
             whenListenedTo = nil
             return listeners.elements.flatMap { $0?.waiting.drain() ?? [] }
         }
@@ -103,7 +102,7 @@ extension ChangeBroadcaster {
     ///   - listener: The listener.
     ///   - first: The value that the listener begins with. The caller sees to it that nobody can change the value meanwhile.
     func add(_ listener: Listener, startingWith first: Value? = nil) {
-        lock.around {
+        lock.forMoment {
             if listener.isRemoved { return }
             listeners.append(listener)
             whenListenedTo?(true)  // fault: it is not listened to again
@@ -122,7 +121,7 @@ extension ChangeBroadcaster {
     func remove(_ listener: Listener, keepingValues keepsValues: Bool = false) {
         // The values that were not fetched are released outside the lock.
         var mailbox = BoundedFIFO<Value>(capacity: 1)
-        lock.lock()
+        lock.lockForMoment()
         listener.isRemoved = true
         listeners.remove(listener)
         whenListenedTo?(!listeners.isEmpty)  // fault: it is listened to for ever
@@ -135,12 +134,12 @@ extension ChangeBroadcaster {
     /// The listener's next value, or `nil` at the end.
     nonisolated(nonsending) func next(of listener: Listener) async -> Value? {
         while true {
-            let (value, isOver) = lock.around {
+            let (value, isOver) = lock.forMoment {
                 (listener.isRemoved ? nil : listener.mailbox.take(), listener.isRemoved || whenListenedTo == nil)
             }
             if value != nil || isOver { return value }
             await withCheckedContinuation { continuation in
-                let isToWait = lock.around {
+                let isToWait = lock.forMoment {
                     // A change may have come in between.
                     // fault: a change is missed before the wait
                     guard !listener.isRemoved, listener.mailbox.isEmpty, whenListenedTo != nil else { return false }

@@ -60,7 +60,7 @@ public struct ValueChanges<Value: Sendable>: Sendable {
 extension ValueChanges: AsyncSequence {
     /// Makes the iterator that a `for await` loop uses.
     public func makeAsyncIterator() -> Iterator {
-        let known = broadcaster.lock.around { first.subscription.take() }
+        let known = broadcaster.lock.forMoment { first.subscription.take() }
         return Iterator(subscription: known ?? ChangeSubscription(to: broadcaster, buffering: buffering, start: start))
     }
 
@@ -145,7 +145,7 @@ extension ChangeSubscription: @unchecked Sendable {}
 extension ChangeSubscription {
     nonisolated(nonsending) func next() async -> Value? {
         let value = await withTaskCancellationHandler {
-            if let start = broadcaster.lock.around({ start.take() }) {
+            if let start = broadcaster.lock.forMoment({ start.take() }) {
                 await start(listener)
                 kept = nil
             }
