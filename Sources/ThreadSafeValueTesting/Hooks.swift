@@ -34,7 +34,6 @@ final class Hooks: Scheduler {
         }
         let run = me.run
         run.mutex.lock()
-        if run.hidden[ObjectIdentifier(object)] != nil { return run.mutex.unlock() }
         if !me.isSetup {
             run.passBaton(from: me)
             run.mutex.lock()
@@ -47,11 +46,6 @@ final class Hooks: Scheduler {
             let capture = Place.capture()
             run.mutex.withLock { run.steps[step].place = capture }
         }
-    }
-
-    func hide(_ object: AnyObject) {
-        guard let run = Runner.current?.run else { return }
-        run.mutex.withLock { run.hidden[ObjectIdentifier(object)] = object }
     }
 
     func beganTimeout(until time: UInt64) {

@@ -22,8 +22,6 @@ final class Run: @unchecked Sendable {
     var steps: [Step] = []
     /// The values and locks that the test uses, in the order in which they were used first.
     var entries: [Entry] = []
-    /// Locks of the library, which are held for moments. Kept, so that no other one has the address.
-    var hidden: [ObjectIdentifier: AnyObject] = [:]
     var nestings: [Nesting] = []
     var names: [UInt64: String] = [:]
     var clock: UInt64 = 1_000_000_000

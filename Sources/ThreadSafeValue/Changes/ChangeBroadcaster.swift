@@ -9,10 +9,9 @@
 /// `deliver()` on the result once others can change the value again. It calls `finish()` when the value goes away.
 @usableFromInline
 final class ChangeBroadcaster<Value> {
-    /// Called under the lock when the first listener comes, and when the last one has gone; `nil` after `finish()`.
+    /// Told under the lock whether there are listeners, whenever one comes or goes; `nil` after `finish()`.
     // The lock guards this variable and those below.
     var whenListenedTo: ((Bool) -> Void)?
-    private var isListenedTo = false
     @usableFromInline
     var listeners = ArrivalList<Listener>()
 
@@ -23,7 +22,6 @@ final class ChangeBroadcaster<Value> {
 
     init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
         self.whenListenedTo = whenListenedTo
-        schedulerHides(lock)
     }
 }
 
@@ -76,7 +74,7 @@ extension ChangeBroadcaster {
     @inlinable
     func record(_ value: Value) -> Delivery {
         var delivery = Delivery()
-        lock.lock()
+        lock.lockForMoment()
         for case let listener? in listeners.elements {
             if let old = listener.mailbox.put(value) {
                 if delivery.replaced == nil { delivery.replaced = old } else { delivery.othersReplaced.append(old) }
@@ -89,7 +87,7 @@ extension ChangeBroadcaster {
 
     /// Ends all loops, as the value goes away. Listeners may still fetch the values in their mailboxes.
     func finish() {
-        let waiting = lock.around {
+        let waiting = lock.forMoment {
             whenListenedTo = nil
             return listeners.elements.flatMap { $0?.waiting.drain() ?? [] }
         }
@@ -98,24 +96,16 @@ extension ChangeBroadcaster {
 }
 
 extension ChangeBroadcaster {
-    /// Tells the storage when the first listener has come, or the last one has gone. Under the lock.
-    func updateListening() {
-        let isUnheard = listeners.isEmpty
-        if isUnheard != isListenedTo { return }  // fault: it is listened to for ever
-        isListenedTo = !isUnheard  // fault: it is not listened to again
-        whenListenedTo?(isListenedTo)
-    }
-
     /// Adds a listener, which gets every change from now on.
     ///
     /// - Parameters:
     ///   - listener: The listener.
     ///   - first: The value that the listener begins with. The caller sees to it that nobody can change the value meanwhile.
     func add(_ listener: Listener, startingWith first: Value? = nil) {
-        lock.around {
+        lock.forMoment {
             if listener.isRemoved { return }
             listeners.append(listener)
-            updateListening()
+            whenListenedTo?(true)  // fault: it is not listened to again
             guard let first else { return }
             _ = listener.mailbox.put(first)
             // One iterator may already wait while another one begins.
@@ -131,10 +121,10 @@ extension ChangeBroadcaster {
     func remove(_ listener: Listener, keepingValues keepsValues: Bool = false) {
         // The values that were not fetched are released outside the lock.
         var mailbox = BoundedFIFO<Value>(capacity: 1)
-        lock.lock()
+        lock.lockForMoment()
         listener.isRemoved = true
         listeners.remove(listener)
-        updateListening()
+        whenListenedTo?(!listeners.isEmpty)  // fault: it is listened to for ever
         if !keepsValues { swap(&mailbox, &listener.mailbox) }
         let waiting = listener.waiting.drain()
         lock.unlock()
@@ -144,22 +134,20 @@ extension ChangeBroadcaster {
     /// The listener's next value, or `nil` at the end.
     nonisolated(nonsending) func next(of listener: Listener) async -> Value? {
         while true {
-            let (value, isOver) = lock.around {
+            let (value, isOver) = lock.forMoment {
                 (listener.isRemoved ? nil : listener.mailbox.take(), listener.isRemoved || whenListenedTo == nil)
             }
             if value != nil || isOver { return value }
-            await withCheckedContinuation { wait(listener, $0) }
+            await withCheckedContinuation { continuation in
+                let isToWait = lock.forMoment {
+                    // A change may have come in between.
+                    // fault: a change is missed before the wait
+                    guard !listener.isRemoved, listener.mailbox.isEmpty, whenListenedTo != nil else { return false }
+                    listener.waiting.append(continuation)
+                    return true
+                }
+                if !isToWait { continuation.resume() }
+            }
         }
-    }
-
-    private func wait(_ listener: Listener, _ continuation: CheckedContinuation<Void, Never>) {
-        let isToWait = lock.around {
-            // A change may have come in between.
-            // fault: a change is missed before the wait
-            guard !listener.isRemoved, listener.mailbox.isEmpty, whenListenedTo != nil else { return false }
-            listener.waiting.append(continuation)
-            return true
-        }
-        if !isToWait { continuation.resume() }
     }
 }

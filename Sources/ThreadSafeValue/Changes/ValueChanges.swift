@@ -57,21 +57,11 @@ public struct ValueChanges<Value: Sendable>: Sendable {
     }
 }
 
-extension ValueChanges.Buffering {
-    var capacity: Int {
-        switch self {
-        case .latest: 1
-        case .newest(let count): max(count, 1)
-        case .unbounded: .max
-        }
-    }
-}
-
 extension ValueChanges: AsyncSequence {
     /// Makes the iterator that a `for await` loop uses.
     public func makeAsyncIterator() -> Iterator {
-        let subscription = first.take() ?? ChangeSubscription(to: broadcaster, buffering: buffering, start: start)
-        return Iterator(subscription: subscription)
+        let known = broadcaster.lock.forMoment { first.subscription.take() }
+        return Iterator(subscription: known ?? ChangeSubscription(to: broadcaster, buffering: buffering, start: start))
     }
 
     /// The iterator that a `for await` loop uses. It listens for as long as it lives.
@@ -134,7 +124,13 @@ final class ChangeSubscription<Value: Sendable> {
         keeping storage: AnyObject? = nil
     ) {
         (self.broadcaster, self.start, kept) = (broadcaster, start, start == nil ? nil : storage)
-        listener = ChangeBroadcaster.Listener(capacity: buffering.capacity)
+        let capacity =
+            switch buffering {
+            case .latest: 1
+            case .newest(let count): max(count, 1)
+            case .unbounded: Int.max
+            }
+        listener = ChangeBroadcaster.Listener(capacity: capacity)
         if start == nil { broadcaster.add(listener) }
     }
 
@@ -149,7 +145,7 @@ extension ChangeSubscription: @unchecked Sendable {}
 extension ChangeSubscription {
     nonisolated(nonsending) func next() async -> Value? {
         let value = await withTaskCancellationHandler {
-            if let start = broadcaster.lock.around({ start.take() }) {
+            if let start = broadcaster.lock.forMoment({ start.take() }) {
                 await start(listener)
                 kept = nil
             }
@@ -173,23 +169,13 @@ struct WeakStorage<Storage: AnyObject>: @unchecked Sendable {
 
 /// The subscription that a sequence makes at once, for its first iterator.
 final class FirstSubscription<Value: Sendable> {
-    private let lock = PlatformLock()
-
-    // Guarded by `lock`.
-    private var subscription: ChangeSubscription<Value>?
+    // Guarded by the lock of the broadcaster.
+    var subscription: ChangeSubscription<Value>?
 
     init(_ subscription: ChangeSubscription<Value>) {
         self.subscription = subscription
-        schedulerHides(lock)
     }
 }
 
-// The lock guards the subscription.
+// The lock of the broadcaster guards the subscription.
 extension FirstSubscription: @unchecked Sendable {}
-
-extension FirstSubscription {
-    /// Hands the subscription over to the first caller; `nil` for the others.
-    func take() -> ChangeSubscription<Value>? {
-        lock.around { subscription.take() }
-    }
-}

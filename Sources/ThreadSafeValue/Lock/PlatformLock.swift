@@ -17,7 +17,15 @@ public typealias PlatformLock = WordLock
 
 extension PlatformLock {
     /// Takes a lock that is held for moments only, so that no wait for it is part of a circle.
+    @usableFromInline
     func lockForMoment() {
         unsafe Storage.lockForMoment(cell.storage)
+    }
+
+    /// Runs a closure that takes a moment, with the lock.
+    func forMoment<Result>(_ body: () -> Result) -> Result {
+        lockForMoment()
+        defer { unlock() }
+        return body()
     }
 }

@@ -34,15 +34,13 @@ package struct SleeperLine {
     private var fairness = FairnessClock()
 
     /// For how long a sleeper is owed nothing after it fell asleep, and after the last handover, in nanoseconds.
-    var handoffDelay = HandoffPolicy.fair
+    package var handoffDelay = HandoffPolicy.fair
 
     package init() {}
 }
 
 extension SleeperLine {
     var isEmpty: Bool { sleepers.isEmpty }
-
-    var count: Int { sleepers.count }
 
     /// The threads, in their order.
     package var threads: [UInt64] { sleepers.map(\.thread) }

@@ -87,14 +87,9 @@ extension SleeperQueue {
         next?.parker.wake()  // fault: unlocking wakes nobody
     }
 
-    /// How many threads sleep.
-    var count: Int {
-        mutex.around { line.count }
-    }
-
-    /// Sets after how long a sleeper is owed the lock, in nanoseconds; for tests.
-    func setHandoffDelay(_ delay: UInt64) {
-        mutex.around { line.handoffDelay = delay }
+    /// Looks at the line, or changes it; for tests.
+    func withLine<Answer>(_ body: (inout SleeperLine) -> Answer) -> Answer {
+        mutex.around { body(&line) }
     }
 }
 

@@ -188,14 +188,9 @@ extension WordLock.Storage {
 
 // For tests.
 extension WordLock {
-    /// The number of threads that sleep until the lock is unlocked.
-    package var sleepingThreadCount: Int {
-        unsafe Storage.sleeperQueue(cell.storage).count
-    }
-
-    /// Lets threads sleep for longer than a quarter of a millisecond before one is owed the lock.
-    package func setHandoffDelay(_ delay: UInt64) {
-        unsafe Storage.sleeperQueue(cell.storage).setHandoffDelay(delay)
+    /// Looks at the line of the threads that sleep, or changes it.
+    package func withLine<Answer>(_ body: (inout SleeperLine) -> Answer) -> Answer {
+        unsafe Storage.sleeperQueue(cell.storage).withLine(body)
     }
 
     /// Takes the lock if that is possible before a time of `now()`.

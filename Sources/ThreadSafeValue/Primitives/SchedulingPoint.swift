@@ -13,8 +13,6 @@ public import Dispatch
 package protocol Scheduler: AnyObject, Sendable {
     /// The thread begins an access, or takes a lock or a turn, whose word is at an address, and may wait for it.
     func reached(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool)
-    /// An object is no concern of a test.
-    func hide(_ object: AnyObject)
     /// The thread has a time-out that ends at a time of `now()`.
     func beganTimeout(until time: UInt64)
     /// The thread sleeps.
@@ -72,7 +70,6 @@ func schedulerTime() -> UInt64? { Scheduling.current?.time }
 func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { Scheduling.current?.park(place, until: time) }
 func schedulerWake(_ place: AnyObject) -> Bool { Scheduling.current?.wake(place) == true }
 func schedulerFoundCircle() { Scheduling.current?.foundCircle() }
-func schedulerHides(_ object: AnyObject) { Scheduling.current?.hide(object) }
 func schedulerCancels(_ timer: LibraryTimer) { Scheduling.current?.cancel(timer) }
 func schedulerCalls(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool {
     Scheduling.current?.call(body, at: time, for: timer) == true
@@ -94,7 +91,6 @@ func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRa
 @_transparent func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { nil }
 @inline(__always) func schedulerWake(_ place: AnyObject) -> Bool { false }
 @_transparent func schedulerFoundCircle() {}
-@_transparent func schedulerHides(_ object: AnyObject) {}
 @inline(__always) func schedulerCalls(_ body: () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool { false }
 @_transparent func schedulerCancels(_ timer: LibraryTimer) {}
 #endif

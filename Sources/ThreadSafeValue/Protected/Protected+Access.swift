@@ -5,21 +5,6 @@
 // Every access begins and ends with one of these methods.
 
 extension Protected {
-    @inlinable @inline(__always)
-    func lock() { storage.lock() }
-
-    /// Gives the lock back after an access that cannot have changed the value.
-    @inlinable @inline(__always)
-    func unlock() { storage.unlock() }
-
-    /// Gives the lock back after an access that may have changed the value. Every such access ends here.
-    @inlinable @inline(__always)
-    func commit() { storage.commit() }
-
-    /// The address of the value, which is used only while the lock is held.
-    @inlinable @inline(__always)
-    var place: UnsafeMutablePointer<Value> { unsafe storage.value }
-
     /// Whether a thread or task waits for a change; for tests.
     package var hasWaiters: Bool { storage.hasWaiters }
 
@@ -29,9 +14,9 @@ extension Protected {
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try scope { () throws(Failure) in
-            try unsafe body(&place.pointee)
+            try unsafe body(&storage.value.pointee)
         } end: {
-            commit()
+            storage.commit()
         }
     }
 
@@ -44,12 +29,12 @@ extension Protected {
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try scope { () throws(Failure) in
-            if MemoryLayout<Value>.size > 64 { return try unsafe body(place.pointee) }
-            let value = unsafe place.move()
-            defer { unsafe place.initialize(to: value) }
+            if MemoryLayout<Value>.size > 64 { return try unsafe body(storage.value.pointee) }
+            let value = unsafe storage.value.move()
+            defer { unsafe storage.value.initialize(to: value) }
             return try body(value)
         } end: {
-            unlock()
+            storage.unlock()
         }
     }
 }

@@ -14,7 +14,15 @@ extension Protected: Equatable where Value: Equatable {
     /// - Returns: Whether the values are equal.
     @inlinable
     public static func == (lhs: Protected, rhs: Protected) -> Bool {
-        let (left, right) = lhs.copies(with: rhs)
+        if lhs.storage === rhs.storage {  // fault: one value is locked twice
+            let value = lhs.wrappedValue
+            return value == value
+        }
+        // In the order of their addresses, so threads that compare the same two never wait for each other in a circle.
+        ThreadSafeValue.lock(lhs.storage, rhs.storage)
+        let (left, right) = unsafe (lhs.storage.value.pointee, rhs.storage.value.pointee)
+        lhs.storage.unlock()
+        rhs.storage.unlock()
         return left == right
     }
 }
@@ -27,25 +35,5 @@ extension Protected: Hashable where Value: Hashable {
     @inlinable
     public func hash(into hasher: inout Hasher) {
         wrappedValue.hash(into: &hasher)
-    }
-}
-
-extension Protected {
-    /// Copies two values at the same moment.
-    ///
-    /// The locks are taken in the order of their addresses, so threads that compare the same two values never wait for
-    /// each other in a circle. If both handles share one value, it is locked once.
-    @inlinable
-    func copies(with other: Protected) -> (own: Value, other: Value) {
-        if storage === other.storage {  // fault: one value is locked twice
-            let value = wrappedValue
-            return (value, value)
-        }
-        ThreadSafeValue.lock(storage, other.storage)
-        defer {
-            unlock()
-            other.unlock()
-        }
-        return unsafe (place.pointee, other.place.pointee)
     }
 }

@@ -29,7 +29,7 @@ extension Protected {
     /// A copy of the value; `nil` if the value is locked, even by the calling thread.
     func copyIfFree() -> Value? {
         guard storage.tryLock() else { return nil }
-        defer { unlock() }
-        return unsafe place.pointee
+        defer { storage.unlock() }
+        return unsafe storage.value.pointee
     }
 }

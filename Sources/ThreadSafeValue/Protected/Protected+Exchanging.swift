@@ -9,10 +9,10 @@ extension Protected {
     /// - Returns: The old value.
     @inlinable
     public func exchange(_ newValue: consuming Value) -> Value {
-        lock()
-        let old = unsafe place.move()
-        unsafe place.initialize(to: newValue)
-        commit()
+        storage.lock()
+        let old = unsafe storage.value.move()
+        unsafe storage.value.initialize(to: newValue)
+        storage.commit()
         // The old value is released here, even if nobody uses the result. Its `deinit` may use the new value.
         _fixLifetime(old)
         return old

@@ -24,9 +24,9 @@ extension Protected {
             withExtendedLifetime((member, newValue)) {}
         }
         nonmutating _modify {
-            lock()  // fault: a member changes unlocked
-            defer { commit() }  // fault: a member changes unlocked
-            yield unsafe &place.pointee[keyPath: keyPath]
+            storage.lock()  // fault: a member changes unlocked
+            defer { storage.commit() }  // fault: a member changes unlocked
+            yield unsafe &storage.value.pointee[keyPath: keyPath]
         }
     }
 
@@ -55,15 +55,13 @@ extension Protected {
             read { $0[index] }
         }
         nonmutating set {
-            var element = newValue
-            write { swap(&$0[index], &element) }
-            // The old element is released here, where its `deinit` may use the value.
-            withExtendedLifetime(element) {}
+            // The old element is released after the lock.
+            _ = write { Swift.exchange(&$0[index], with: newValue) }
         }
         nonmutating _modify {
-            lock()  // fault: an element changes unlocked
-            defer { commit() }  // fault: an element changes unlocked
-            yield unsafe &place.pointee[index]
+            storage.lock()  // fault: an element changes unlocked
+            defer { storage.commit() }  // fault: an element changes unlocked
+            yield unsafe &storage.value.pointee[index]
         }
     }
 }
@@ -76,9 +74,9 @@ extension Protected {
     /// that names the member. A call of it copied the whole value, and took nine times as long.
     @inlinable @_transparent
     func copy<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {
-        lock()
-        let member = unsafe place.pointee[keyPath: keyPath]
-        unlock()
+        storage.lock()
+        let member = unsafe storage.value.pointee[keyPath: keyPath]
+        storage.unlock()
         withExtendedLifetime(member) {}
         return member
     }

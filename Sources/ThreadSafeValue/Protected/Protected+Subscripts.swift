@@ -28,9 +28,9 @@ extension Protected {
             _ = write { $0.updateValue(newValue, forKey: key) }
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
-            yield unsafe &place.pointee[key, default: defaultValue]
+            storage.lock()
+            defer { storage.commit() }
+            yield unsafe &storage.value.pointee[key, default: defaultValue]
         }
     }
 }
@@ -51,9 +51,9 @@ extension Protected {
             }
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
-            yield unsafe &place.pointee[key]
+            storage.lock()
+            defer { storage.commit() }
+            yield unsafe &storage.value.pointee[key]
         }
     }
 }
@@ -78,15 +78,13 @@ extension Protected where Value: MutableCollection {
             read { $0[index] }
         }
         nonmutating set {
-            var element = newValue
-            write { swap(&$0[index], &element) }
-            // The old element is released here, where its `deinit` may use the value.
-            withExtendedLifetime(element) {}
+            // The old element is released after the lock.
+            _ = write { Swift.exchange(&$0[index], with: newValue) }
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
-            yield unsafe &place.pointee[index]
+            storage.lock()
+            defer { storage.commit() }
+            yield unsafe &storage.value.pointee[index]
         }
     }
 
@@ -108,9 +106,9 @@ extension Protected where Value: MutableCollection {
             }
         }
         nonmutating _modify {
-            lock()
-            defer { commit() }
-            yield unsafe &place.pointee[range]
+            storage.lock()
+            defer { storage.commit() }
+            yield unsafe &storage.value.pointee[range]
         }
     }
 }

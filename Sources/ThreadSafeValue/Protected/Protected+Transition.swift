@@ -53,13 +53,14 @@ extension Protected {
         to next: State
     ) -> Bool {
         var other = next
-        lock()
-        guard unsafe place.pointee[keyPath: state].canTransition(to: next) else {  // fault: every transition is allowed
-            unlock()
+        storage.lock()
+        // fault: every transition is allowed
+        guard unsafe storage.value.pointee[keyPath: state].canTransition(to: next) else {
+            storage.unlock()
             return false
         }
-        unsafe swap(&place.pointee[keyPath: state], &other)
-        commit()
+        unsafe swap(&storage.value.pointee[keyPath: state], &other)
+        storage.commit()
         // The old state is released here, where its `deinit` may use the new one.
         withExtendedLifetime(other) {}
         return true

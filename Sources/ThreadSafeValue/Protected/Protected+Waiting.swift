@@ -106,8 +106,8 @@ extension Protected {
         when condition: @escaping @Sendable (Value) -> Bool,
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        _ = storage.lock(when: condition, by: .never)
-        return try writeAndUnlock(body)
+        // A wait without a time-out ends with the change.
+        try write(when: condition, timeout: .never, body)!
     }
 
     /// Blocks the thread until the value meets a condition, and changes the value in the same access, if there is time.
@@ -213,7 +213,7 @@ extension Protected where Value: Sendable {
             if isMet, !isCancelled { return try writeAndUnlock(body) }  // fault: a task changes what is not met
             // A cancelled task leaves as if it was woken.
             condition.isWoken = isMet
-            unlock()
+            storage.unlock()
             if deadline == .passed { break }
             if timer == nil, deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
         } while await wake.next(isolation: #isolation) != nil

@@ -75,17 +75,17 @@ public struct Protected<Value> {
     @inlinable
     public var wrappedValue: Value {
         get {
-            lock()
-            defer { unlock() }
-            return unsafe place.pointee
+            storage.lock()
+            defer { storage.unlock() }
+            return unsafe storage.value.pointee
         }
         nonmutating set {
             _ = exchange(newValue)
         }
         nonmutating _modify {
-            lock()  // fault: a value changes unlocked
-            defer { commit() }  // fault: a value changes unlocked
-            yield unsafe &place.pointee
+            storage.lock()  // fault: a value changes unlocked
+            defer { storage.commit() }  // fault: a value changes unlocked
+            yield unsafe &storage.value.pointee
         }
     }
 
@@ -112,7 +112,7 @@ extension Protected {
     public func read<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        lock()
+        storage.lock()
         return try readAndUnlock(body)
     }
 
@@ -140,7 +140,7 @@ extension Protected {
     public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        lock()
+        storage.lock()
         return try writeAndUnlock(body)
     }
 

@@ -6,50 +6,29 @@ import Dispatch
 
 // These methods tell of a change. They run only while a thread or task waits for one.
 extension ProtectedStorage {
-    /// The threads and tasks to notify of a change once the value's lock is free. It may keep values whose `deinit` runs
-    /// code of a user.
-    @usableFromInline
-    struct PendingNotifications {
-        /// Closures, each of which wakes a thread or task whose condition the new value meets.
-        @usableFromInline
-        var wakes = [@Sendable () -> Void]()
-
-        @usableFromInline
-        var delivery: ChangeBroadcaster<Value>.Delivery?
-
-        @inlinable
-        init() {}
-
-        @inlinable
-        func deliver() {
-            for wake in wakes { wake() }
-            delivery?.deliver()
-        }
-    }
-
     /// Gives the lock back after an access that may have changed the value, and notifies the waiters.
     @inlinable @inline(never)
-    func commitNotifying() {
-        commitCollecting().deliver()
-    }
+    func commitNotifying() { commitCollecting()() }
 
     /// Gives the lock back after an access to one of several values that the caller holds.
     ///
     /// - Returns: A closure that notifies the waiters. The caller calls it once all its locks are free.
     @inlinable @inline(never)
-    func commitToNotify() -> () -> Void {
-        commitCollecting().deliver
-    }
+    func commitToNotify() -> () -> Void { commitCollecting() }
 
-    // This runs under the value's lock, so that all waiters see the changes in order.
-    @inlinable
-    func commitCollecting() -> PendingNotifications {
+    /// - Returns: A closure that notifies the waiters. It may keep values whose `deinit` runs code of a user.
+    // This runs under the value's lock, so that all waiters see the changes in order. It is inlined, so that a closure that
+    // is called at once is no allocation.
+    @inlinable @inline(__always)
+    func commitCollecting() -> () -> Void {
         let bits = awaited.load()
-        var pending = PendingNotifications()
-        if bits & AwaitedChange.toMeetCondition != 0 { unsafe pending.wakes = table.wakeMet(by: value.pointee) }
-        if bits & AwaitedChange.any != 0 { unsafe pending.delivery = table.broadcaster.record(value.pointee) }
+        let wakes = unsafe bits & AwaitedChange.toMeetCondition == 0 ? [] : table.wakeMet(by: value.pointee)
+        let delivery = unsafe bits & AwaitedChange.any == 0 ? nil : table.broadcaster.record(value.pointee)
         unlock()
-        return pending
+        return {
+            for wake in wakes { wake() }
+            delivery?.deliver()
+        }
     }
 
     /// Wakes the thread that has waited longest for the lock with a time-out.

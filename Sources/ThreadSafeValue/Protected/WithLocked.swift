@@ -35,10 +35,10 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
         try unsafe body(&first.storage.value.pointee, &second.storage.value.pointee)
     } end: {
         if first.storage.hasWaiters || second.storage.hasWaiters {
-            notify([first.storage.commitToNotify(), second.storage.commitToNotify()])
+            for notify in [first.storage.commitToNotify(), second.storage.commitToNotify()] { notify() }
         } else {
-            first.unlock()
-            second.unlock()
+            first.storage.unlock()
+            second.storage.unlock()
         }
         // No value is released before all locks are free.
         withExtendedLifetime((first, second)) {}
@@ -69,11 +69,12 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     } end: {
         if first.storage.hasWaiters || second.storage.hasWaiters || third.storage.hasWaiters {
             let (first, second, third) = (first.storage, second.storage, third.storage)
-            notify([first.commitToNotify(), second.commitToNotify(), third.commitToNotify()])
+            let all = [first.commitToNotify(), second.commitToNotify(), third.commitToNotify()]
+            for notify in all { notify() }
         } else {
-            first.unlock()
-            second.unlock()
-            third.unlock()
+            first.storage.unlock()
+            second.storage.unlock()
+            third.storage.unlock()
         }
         withExtendedLifetime((first, second, third)) {}
     }
@@ -119,7 +120,7 @@ public func withLocked<Value, Result: ~Copyable, Failure: Error>(
         return try body(&moved)
     } end: {
         if ordered.contains(where: { $0.hasWaiters }) {  // fault: a change of a list is not told
-            notify(ordered.map { $0.commitToNotify() })
+            for notify in ordered.map({ $0.commitToNotify() }) { notify() }
         } else {
             for storage in ordered { storage.unlock() }
         }
@@ -144,24 +145,13 @@ func lock<First, Second, Third>(
     _ second: ProtectedStorage<Second>,
     _ third: ProtectedStorage<Third>
 ) {
-    var ids = (ObjectIdentifier(first), ObjectIdentifier(second), ObjectIdentifier(third))
-    if ids.1 < ids.0 { swap(&ids.0, &ids.1) }
-    if ids.2 < ids.1 { swap(&ids.1, &ids.2) }  // fault: the middle two are unordered
-    if ids.1 < ids.0 { swap(&ids.0, &ids.1) }
+    let ids = (ObjectIdentifier(first), ObjectIdentifier(second), ObjectIdentifier(third))
+    if ids.1 < ids.0 { return lock(second, first, third) }
+    if ids.2 < ids.1 { return lock(first, third, second) }  // fault: the middle two are unordered
     if ids.0 == ids.1 || ids.1 == ids.2 { failNamedTwice() }
-    func lock(_ id: ObjectIdentifier) {
-        if id == ObjectIdentifier(first) { return first.lock() }
-        if id == ObjectIdentifier(second) { second.lock() } else { third.lock() }
-    }
-    lock(ids.0)
-    lock(ids.1)
-    lock(ids.2)
-}
-
-/// Notifies the threads and tasks that wait for a change of one of several values, when all locks are free.
-@usableFromInline
-func notify(_ waiters: [() -> Void]) {
-    for notify in waiters { notify() }
+    first.lock()
+    second.lock()
+    third.lock()
 }
 
 @usableFromInline @inline(never)

@@ -14,8 +14,7 @@ extension AsyncCommands {
     public func get(
         completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
     ) -> CommandHandle<Void> {
-        guard let commandClosure else { return CommandHandle(.failure(.commandClosureDeallocated)) }
-        return get(commandClosure)
+        commandClosure.map { get($0) } ?? CommandHandle(.failure(.commandClosureDeallocated))
     }
 
     /// Reads the value in a closure that must call `done`, or fails if the closure is `nil`.
@@ -32,8 +31,7 @@ extension AsyncCommands {
         )?,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let commandClosure else { return fail(completion) }
-        return get(commandClosure, completion: completion)
+        commandClosure.map { get($0, completion: completion) } ?? fail(completion)
     }
 
     /// Changes the value in place, or fails if the closure is `nil`.
@@ -48,8 +46,7 @@ extension AsyncCommands {
         accessClosure: (@Sendable (inout Value) throws -> Void)?,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let accessClosure else { return fail(completion) }
-        return set(accessClosure, completion: completion)
+        accessClosure.map { set($0, completion: completion) } ?? fail(completion)
     }
 
     /// Changes the value in place in a closure that must call `done`, or fails if the closure is `nil`.
@@ -66,7 +63,6 @@ extension AsyncCommands {
         )?,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let accessClosure else { return fail(completion) }
-        return set(accessClosure, completion: completion)
+        accessClosure.map { set($0, completion: completion) } ?? fail(completion)
     }
 }

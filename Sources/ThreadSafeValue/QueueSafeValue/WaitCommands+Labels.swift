@@ -25,8 +25,7 @@ extension WaitCommands {
             (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
         )?
     ) -> Result<Value, QueueSafeValueError> {
-        guard let commandClosure else { return .failure(.commandClosureDeallocated) }
-        return get(commandClosure)
+        commandClosure.map { get($0) } ?? .failure(.commandClosureDeallocated)
     }
 
     /// Changes the value in place, or fails if the closure is `nil`.
@@ -38,8 +37,7 @@ extension WaitCommands {
     public func set(
         completion accessClosure: ((inout Value) throws -> Void)?
     ) -> Result<Value, QueueSafeValueError> {
-        guard let accessClosure else { return .failure(.commandClosureDeallocated) }
-        return set(accessClosure)
+        accessClosure.map { set($0) } ?? .failure(.commandClosureDeallocated)
     }
 
     /// Changes the value in place in a closure that must call `done`, or fails if the closure is `nil`.
@@ -51,8 +49,7 @@ extension WaitCommands {
     public func set(
         manualCompletion accessClosure: ((inout Value, @escaping CommandCompletionClosure) throws -> Void)?
     ) -> Result<Value, QueueSafeValueError> {
-        guard let accessClosure else { return .failure(.commandClosureDeallocated) }
-        return set(accessClosure)
+        accessClosure.map { set($0) } ?? .failure(.commandClosureDeallocated)
     }
 
     /// Computes something from the value, or fails if the closure is `nil`.
@@ -64,7 +61,6 @@ extension WaitCommands {
     public func map<MappedValue>(
         completion commandClosure: ((Value) throws -> MappedValue)?
     ) -> Result<MappedValue, QueueSafeValueError> {
-        guard let commandClosure else { return .failure(.commandClosureDeallocated) }
-        return map(commandClosure)
+        commandClosure.map { map($0) } ?? .failure(.commandClosureDeallocated)
     }
 }

@@ -35,7 +35,7 @@ struct EventualFairnessTests {
         try inTime {
             let (lock, log) = (WordLock(), Log<Int>())
             // Each unlock hands over.
-            lock.setHandoffDelay(0)
+            lock.withLine { $0.handoffDelay = 0 }
             lock.lock()
             let sleepers = try (0..<8).map { index in
                 let sleeper = RunningThread { lock.around { log.add(index) } }
@@ -125,7 +125,7 @@ struct EventualFairnessTests {
 
     private static func passesHeldUpThread(isTimed: Bool, hasLooked: Bool) -> Bool {
         let lock = WordLock()
-        lock.setHandoffDelay(100_000_000)
+        lock.withLine { $0.handoffDelay = 100_000_000 }
         let second = RunningThread {
             while lock.sleepingThreadCount == 0 { usleep(10) }
             if isTimed {
