@@ -30,7 +30,7 @@ package enum HandoffPolicy {
     static let pausesInLine = 4
 
     /// How often a thread that waits on a queue does not wait for that queue, before it tries again (rule 5).
-    static let passes: UInt64 = 64
+    static let passes: UInt64 = 256
 
     /// How many times longer a newcomer looks that finds a less urgent front owed the turn (rule 4).
     static let owedLooks = 10
