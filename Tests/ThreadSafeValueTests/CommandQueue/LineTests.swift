@@ -153,7 +153,16 @@ private final class LineTable {
         line = Line(word: word, startedCount: startedCount, reorderings: Reorderings(), limit: .max)
     }
 
-    deinit { unsafe words.deallocate() }
+    deinit {
+        // A lane and its block keep each other, and a list its commands.
+        for lane in line.end() {
+            lane.running?.putBatchBack()
+            lane.running?.forget()
+            lane.running = nil
+            _ = lane.endAll(nil, as: .cancelled)
+        }
+        unsafe words.deallocate()
+    }
 
     func queue(_ name: String) -> DispatchQueue {
         if let known = queues[name] { return known }
