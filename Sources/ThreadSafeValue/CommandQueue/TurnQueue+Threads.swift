@@ -29,6 +29,13 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
 }
 
 extension TurnQueue {
+    /// Takes the turn on the calling thread. Without a clock, if the turn has just become free.
+    @usableFromInline
+    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        if tryToTakeTurn(priority, as: currentThreadIdentity()) { return nil }
+        return waitForTurn(priority, until: Deadline(after: timeout))
+    }
+
     /// Takes the turn on the calling thread, and sleeps for as long as that takes (rule 2).
     ///
     /// - Parameters:
