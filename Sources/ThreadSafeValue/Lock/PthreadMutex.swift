@@ -140,6 +140,11 @@ extension PthreadMutex.Storage {
 
     @inlinable
     static func check(_ code: CInt, _ call: StaticString) {
-        if code != 0 { fatalError("\(call) failed with code \(code).") }
+        if code != 0 { fail(call, code) }
+    }
+
+    @usableFromInline @inline(never)
+    static func fail(_ call: StaticString, _ code: CInt) -> Never {
+        fatalError("\(call) failed with code \(code).")
     }
 }

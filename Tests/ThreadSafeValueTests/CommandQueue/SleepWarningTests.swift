@@ -25,7 +25,7 @@ struct SleepWarningTests {
             holding.end()
             sleeping.join()
         }
-        let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n")
+        let lines = result.crashMessage.split(separator: "\n")
         #expect(lines.count { $0.contains("a wait lets a thread sleep that tasks need. Use await value.async") } == 1)
     }
 
@@ -50,8 +50,7 @@ struct SleepWarningTests {
             end.open()
             _ = await closure.value
         }
-        let error = String(decoding: result.standardErrorContent, as: UTF8.self)
-        #expect(error.contains("a wait lets the main thread sleep, which an async closure may need."))
+        #expect(result.crashMessage.contains("a wait lets the main thread sleep, which an async closure may need."))
     }
 }
 #endif
