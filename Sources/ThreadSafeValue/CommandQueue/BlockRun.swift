@@ -99,7 +99,10 @@ extension BlockRun {
     }
 
     /// Whether the batch has more commands.
-    var hasMore: Bool { unsafe cursor.next != nil && state.count < HandoffPolicy.batch }
+    var hasMore: Bool {
+        guard state.count < HandoffPolicy.batch, let command = peek() else { return false }
+        return unsafe command.arrival < state.bound
+    }
 
     /// Takes the next commands of the lane, and begins the first. Under the lock, with the turn, as the lane is the front.
     func takeBatch(of line: borrowing Line) {

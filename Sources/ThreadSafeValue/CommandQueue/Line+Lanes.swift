@@ -41,7 +41,7 @@ extension Line {
             begin(run)
             return .hasTurn
         }
-        if !isLastLook, front === lane || front?.kind == .thread { return .mayTry }
+        if !isLastLook, front === lane || front?.kind == .thread || second === lane { return .mayTry }
         (lane.running, lane.state.needsNoWake) = (nil, false)
         oweAfterComingInVain(lane)
         removeIfIdle(lane)

@@ -139,10 +139,12 @@ extension Line {
     /// Whether a lane of a priority stands in line.
     func hasLane(_ priority: CommandPriority) -> Bool { laneCounts[Int(priority.rawValue)] > 0 }
 
+    /// What is next behind the front.
+    var second: Waiter? { waiters.elements.dropFirst().prefix(2).min { $0.precedes($1) } }
+
     /// When the second in line came, if it has a priority; else `.max`.
     func arrivalOfSecond(_ priority: CommandPriority) -> UInt64 {
-        let equals = waiters.elements.dropFirst().prefix(2).lazy.filter { $0.state.priority == priority }
-        return equals.map(\.state.arrival).min() ?? .max
+        if let second, second.state.priority == priority { second.state.arrival } else { .max }
     }
 
     /// The threads and tasks that wait, but for those that wait for a change.

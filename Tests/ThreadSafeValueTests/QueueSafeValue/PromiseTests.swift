@@ -481,20 +481,25 @@ struct PromiseTests {
         #expect(answers.entries == [.failure(.circularWait), .success(1)])
     }
 
+    /// On a busy machine the task of the async closure may be late, and the thread passes it; then it is tried again.
     @Test("Promise 7: a `wait` that sleeps in a task is answered when an async closure takes the turn")
     func sleepsAlready() async throws {
-        let value = QueueSafeValue(value: 0)
-        let (blocker, answers, isOver) = (Blocker(value), Log<Answer>(), Gate())
-        Task.detached { answers.add(value.wait.lowestPriority.set { $0 += 1 }) }
-        try await onThreadOfItsOwn { try value.waitForPending(1) }
-        // It falls asleep. If it does not in this time, it is answered as it is about to.
-        try await onThreadOfItsOwn { Thread.sleep(forTimeInterval: 0.02) }
-        OwnThreads.run { await value.async.highestPriority.set { _ in await isOver.pass() } }
-        try await onThreadOfItsOwn { try value.waitForPending(2) }
-        blocker.end()
-        defer { isOver.open() }
-        try await onThreadOfItsOwn { try poll("it is answered") { answers.count == 1 } }
-        #expect(answers.entries == [.failure(.circularWait)])
+        var answer = Answer.success(1)
+        for _ in 0..<100 where answer == .success(1) {
+            let value = QueueSafeValue(value: 0)
+            let (blocker, answers, isOver) = (Blocker(value), Log<Answer>(), Gate())
+            Task.detached { answers.add(value.wait.lowestPriority.set { $0 += 1 }) }
+            try await onThreadOfItsOwn { try value.waitForPending(1) }
+            // It falls asleep. If it does not in this time, it is answered as it is about to.
+            try await onThreadOfItsOwn { Thread.sleep(forTimeInterval: 0.02) }
+            OwnThreads.run { await value.async.highestPriority.set { _ in await isOver.pass() } }
+            try await onThreadOfItsOwn { try value.waitForPending(2) }
+            blocker.end()
+            defer { isOver.open() }
+            try await onThreadOfItsOwn { try poll("it is answered") { answers.count == 1 } }
+            answer = answers.entries[0]
+        }
+        #expect(answer == .failure(.circularWait))
     }
 
     /// They would have all threads of the pool, of which the closure needs one to end.
