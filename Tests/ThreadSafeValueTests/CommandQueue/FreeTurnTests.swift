@@ -294,7 +294,9 @@ private func sendForInVain(
 ) throws {
     // When `end` of these returns, the turn is free.
     let first = HoldingThread(value)
-    Task(executorPreference: executor) { answers.add(await value.async(timeout: timeout).lowestPriority.set { $0 += 1 }) }
+    Task(executorPreference: executor) {
+        answers.add(await value.async(timeout: timeout).lowestPriority.set { $0 += 1 })
+    }
     // On a busy machine its time may be over between two looks.
     try poll("it waits") { value.pendingCommandCount() + answers.count == 1 }
     executor.suspend()

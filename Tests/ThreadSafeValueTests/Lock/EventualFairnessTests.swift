@@ -85,7 +85,7 @@ struct EventualFairnessTests {
     @Test("A thread that is woken just when its time is over passes that on: the one behind it is not forgotten")
     func wokenTooLate() throws {
         try inTime {
-            for round in 0..<1_000 {
+            for round in 0..<rounds(1_000) {
                 let lock = WordLock()
                 lock.lock()
                 // Which of the two comes first is left to chance, and so is what happens in these microseconds.

@@ -13,7 +13,7 @@ struct ArrivalListTests {
         var list = ArrivalList<Guest>()
         var model: [Guest] = []
         var gone: [Guest] = []
-        for step in 0..<6_000 {
+        for step in 0..<rounds(6_000) {
             // It fills up for a while, then it becomes empty.
             if Int.random(in: 0..<4, using: &random) < (step % 2_000 < 1_000 ? 3 : 1) {
                 model.append(Guest())

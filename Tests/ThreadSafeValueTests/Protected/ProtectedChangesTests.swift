@@ -209,7 +209,7 @@ struct ProtectedChangesTests {
         let heard = Protected(0)
         OwnThreads.run { for await number in changes { heard.wrappedValue = number } }
         try await onThreadOfItsOwn {
-            for round in 1...20_000 {
+            for round in 1...rounds(20_000) {
                 number.wrappedValue = round
                 try poll(looks: 1_000, "change \(round) is heard") { heard.wrappedValue == round }
                 // Each time a little longer, so that some of the next ones come between the loop's look and its wait.

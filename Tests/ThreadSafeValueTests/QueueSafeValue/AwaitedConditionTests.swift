@@ -30,7 +30,7 @@ struct AwaitedConditionTests {
 
     /// A thread that looks for the turn meanwhile has it as soon as the task gives it back.
     @Test func `A change right after the first test is not missed, 500 times`() async throws {
-        for round in 0..<500 {
+        for round in 0..<rounds(500) {
             let value = QueueSafeValue(value: 0)
             let (isTested, isCalled) = (Protected(false), Protected(false))
             let changing = OwnThreads.run {

@@ -80,7 +80,7 @@ struct ChangesEndTests {
     @Test("The value may go away while its only listener comes or goes")
     func lastReference() throws {
         try inTime {
-            for _ in 0..<500 {
+            for _ in 0..<rounds(500) {
                 let holder = Protected<QueueSafeValue<Int>?>(QueueSafeValue(value: 0))
                 let changes = holder.wrappedValue!.changes()
                 let (hasBegun, isOver) = (Protected(false), Protected(false))

@@ -20,7 +20,7 @@ struct LinearizabilityTests {
     private static let usualHistories = 20_000
     #endif
 
-    private static let histories = environment["TEST_HISTORIES"].flatMap { Int($0) } ?? usualHistories
+    private static let histories = environment["TEST_HISTORIES"].flatMap { Int($0) } ?? rounds(usualHistories)
 
     @Test("The histories of all programs are explained by one thread that runs the commands one by one")
     func histories() async throws {

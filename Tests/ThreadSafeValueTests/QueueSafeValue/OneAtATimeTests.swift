@@ -142,7 +142,7 @@ struct OneAtATimeTests {
     /// Nothing but the turn orders the threads. Under the thread sanitizer.
     @Test("Each waiting command sees all that those before it wrote, also if it passes others")
     func seesAll() throws {
-        let rounds = 20_000
+        let rounds = rounds(20_000)
         let sum = try inTime {
             let value = QueueSafeValue(value: 0)
             let outside = Unguarded(0)

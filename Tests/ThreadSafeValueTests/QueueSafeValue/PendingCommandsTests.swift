@@ -264,12 +264,13 @@ struct PendingCommandsTests {
     func manyCancelled() throws {
         let captured = Counted.Tally()
         let told = Log<Int>()
+        let count = rounds(100_000)
         try inTime {
             let value = QueueSafeValue(value: 0)
             let queues = (0..<3).map { DispatchQueue(label: "\($0)") }
             let blocker = Blocker(value)
             let group = DispatchGroup()
-            let handles = (0..<100_000).map { index in
+            let handles = (0..<count).map { index in
                 let object = Counted(index, tally: captured)
                 group.enter()
                 return value.async(performIn: queues[index % 3]).priority(CommandPriority.allCases[index % 5]).set {
@@ -279,10 +280,10 @@ struct PendingCommandsTests {
                     group.leave()
                 }
             }
-            #expect(value.pendingCommandCount() == 100_000)
+            #expect(value.pendingCommandCount() == count)
             onThreads(4) { thread in
                 // A quarter each: two from its front, two from its back.
-                let quarter = stride(from: thread, to: 100_000, by: 4)
+                let quarter = stride(from: thread, to: count, by: 4)
                 for index in thread < 2 ? Array(quarter) : quarter.reversed() {
                     if !handles[index].cancel() { told.add(-1) }
                 }
@@ -292,7 +293,7 @@ struct PendingCommandsTests {
             blocker.end()
             #expect(value.wait.lowestPriority.get() == .success(0))
         }
-        #expect(told.entries.sorted() == Array(0..<100_000))
+        #expect(told.entries.sorted() == Array(0..<count))
         try poll("what they captured is gone") { captured.alive == 0 }
     }
 }

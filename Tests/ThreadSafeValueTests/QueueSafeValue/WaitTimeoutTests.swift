@@ -118,7 +118,7 @@ struct WaitTimeoutTests {
             let blocker = Blocker(value)
             onThreads(8) { index in
                 var count = 0
-                for round in 0..<2_500 {
+                for round in 0..<rounds(2_500) {
                     let wait = value.wait(timeout: .nanoseconds(round % 50)).priority(.allCases[(round + index) % 5])
                     if wait.set(completion: { $0 += 1 }) == .failure(.timedOut) { count += 1 }
                 }
@@ -128,6 +128,6 @@ struct WaitTimeoutTests {
             blocker.end()
             #expect(value.wait.lowestPriority.get() == .success(0))
         }
-        #expect(timedOut.entries == Array(repeating: 2_500, count: 8))
+        #expect(timedOut.entries == Array(repeating: rounds(2_500), count: 8))
     }
 }

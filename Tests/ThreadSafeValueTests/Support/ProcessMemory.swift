@@ -23,6 +23,9 @@ func limitAddresses(to size: Int) {
 /// Whether a sanitizer watches, which needs memory of its own for each byte.
 let isSanitized = unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
 
+/// How often to do what needs luck to fail: less often where a sanitizer watches, which makes all slow, and needs less luck.
+func rounds(_ count: Int) -> Int { isSanitized ? count / 5 : count }
+
 /// Gives memory that was freed back to the system. Swift's module of the C library lacks the function.
 private func trim() {
     guard let address = unsafe dlsym(nil, "malloc_trim") else { return }
