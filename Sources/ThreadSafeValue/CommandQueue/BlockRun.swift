@@ -169,7 +169,9 @@ extension BlockRun {
         state.isToTell = false
         // Listeners first: a completion may wait for one. What a buffer pushes out goes away last: it may wait for one.
         for delivery in state.deliveries { delivery.perform() }
-        unsafe state.untold.forEach { unsafe $0._withUnsafeGuaranteedRef { $0.releaseAndNotify(lane) } }
+        for index in unsafe state.untold.indices {
+            unsafe state.untold[index]._withUnsafeGuaranteedRef { $0.releaseAndNotify(lane) }
+        }
         unsafe state.untold.removeAll(keepingCapacity: true)
         state.deliveries = []
     }
