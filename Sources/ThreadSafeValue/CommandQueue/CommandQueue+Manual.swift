@@ -42,11 +42,11 @@ extension CommandQueue {
     @inlinable
     func hold<Success>(_ completion: inout ManualCompletion?, _ body: ManualBody<Success>) -> Outcome<Success> {
         // When the caller lets go of it, only `done` keeps it.
-        let end = ManualCompletion()
+        let end = storage.takeSpareCompletion()
         let result = run { value in try body(&value) { end.complete() } }
         // A command whose closure throws is over, completed or not.
         if case .failure = result { end.complete() }
-        if !end.isComplete { completion = end }
+        if end.isComplete { storage.keep(end) } else { completion = end }
         return result
     }
 }

@@ -15,6 +15,7 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
     deinit {
         (listenersWord.takeObject() as ChangeBroadcaster<Value>?)?.finish()
         (turnsWord.takeObject() as TurnQueue?)?.end()  // fault: a value that goes refuses nothing
+        _ = spareWord.takeObject() as ManualCompletion?
     }
 
     /// Creates the storage of a value.
@@ -25,8 +26,8 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
     /// - Returns: The storage, with a free turn.
     static func make(_ value: Value, limit: Int) -> CommandQueueStorage {
         // `create` makes an object of the class that it is called on.
-        let storage = unsafe unsafeDowncast(create(minimumCapacity: 5) { _ in value }, to: CommandQueueStorage.self)
-        for index in 0..<5 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
+        let storage = unsafe unsafeDowncast(create(minimumCapacity: 6) { _ in value }, to: CommandQueueStorage.self)
+        for index in 0..<6 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
         storage.limitWord.store(UInt64(clamping: limit))
         return storage
     }
@@ -52,6 +53,25 @@ extension CommandQueueStorage {
 
     /// How many commands of queues have begun.
     private var startedWord: AtomicWord { word(4) }
+
+    // Most manual commands are complete when their closure returns, so the value keeps one end from command to command.
+
+    private var spareWord: AtomicWord { word(5) }
+
+    /// The end of a manual command, new or kept. Only with the turn.
+    @usableFromInline
+    func takeSpareCompletion() -> ManualCompletion {
+        defer { spareWord.store(0) }
+        return spareWord.takeObject() ?? ManualCompletion()
+    }
+
+    /// A command is complete: keeps its end, unless a copy of `done` is left. Only with the turn.
+    @usableFromInline
+    func keep(_ end: consuming ManualCompletion) {
+        guard isKnownUniquelyReferenced(&end) else { return }  // fault: done: kept with a copy left
+        end.reset()
+        spareWord.store(UInt64(UInt(bitPattern: unsafe Unmanaged.passRetained(consume end).toOpaque())))
+    }
 
     /// All that does not ask for the value.
     @usableFromInline

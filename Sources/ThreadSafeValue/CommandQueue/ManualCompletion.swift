@@ -21,9 +21,6 @@ final class ManualCompletion: @unchecked Sendable {
     /// Gives the turn back and tells what waits, given why the command failed, if it did.
     private var finish: ((QueueSafeValueError?) -> Void)?
 
-    @usableFromInline
-    init() {}
-
     deinit {
         // No other thread has a reference, so none changes the state.
         // fault: a dropped done is not told
@@ -45,6 +42,9 @@ extension ManualCompletion {
     /// Whether the command is complete. Then it stays so, and what was done before is visible.
     @usableFromInline
     var isComplete: Bool { word.loadAcquiring() == State.complete }  // fault: done: relaxed
+
+    /// The command is over, and no `done` is left.
+    func reset() { word.store(State.running) }
 
     /// Completes the command; all but the first call do nothing.
     @usableFromInline
