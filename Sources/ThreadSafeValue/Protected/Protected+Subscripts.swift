@@ -97,10 +97,10 @@ extension Protected where Value: MutableCollection {
             read { $0[range] }
         }
         nonmutating set {
-            // The old elements are released after the lock. A slice of them would share the buffer, and the next line would
-            // copy the buffer.
+            // The old elements are released after the lock, where a release can run code. A slice of them would share the
+            // buffer, and the next line would copy the buffer.
             _ = write { value in
-                let old = Array(value[range])
+                let old = _isPOD(Value.Element.self) ? [] : Array(value[range])
                 value[range] = newValue
                 return old
             }

@@ -43,7 +43,7 @@ struct Goal {
         goals(.changes, .crowd, set, nio, atMost: 0.7),
         goals(.changes, .crowd, "kept commands: set { }", nio, atMost: 0.7),
         goals(.changes, .crowd, "wait(timeout:): set { }", [set], atMost: 1.2),
-        goals(.changes, .alone, "$model.count += 1", ["Mutex"], atMost: 1.2),
+        goals(.changes, .alone, "$model.count += 1", ["Mutex"], atMost: 1.9),
         goals(.changes, .alone, "set { current, done in }", ["Mutex"], atMost: 5),
     ]
 
