@@ -39,16 +39,27 @@ extension AcceptedCommand {
         return isInTask && isPending && lane.turns.withLine { !$0.isOver && $0.turn.isHeldByAsyncClosure }
     }
 
-    /// The answer to a caller that waits for itself, who has the value.
-    func reentrantCommand<Answer>() -> Result<Answer, QueueSafeValueError> {
-        .failure(.reentrantCommand.reported(for: lane.turns.valueType, "a wait for the handle of a command"))
+    /// The answer to a caller that would wait for itself.
+    func mistake<Answer>(_ error: QueueSafeValueError) -> Result<Answer, QueueSafeValueError> {
+        .failure(error.reported(for: lane.turns.valueType, "a wait for the handle of a command"))
     }
 
     /// Calls a closure when the command is over.
     ///
     /// - Returns: `false` if it is over already.
     func notifyAtEnd(_ notify: @escaping () -> Void) -> Bool {
-        lane.turns.withLine { _ in command.notifyAtEnd(Notification(notify)) }
+        lane.turns.withLine { _ in command.notifyAtEnd(Notification(notify), nil) }
+    }
+
+    /// Lets the calling thread sleep until the command is over.
+    ///
+    /// - Returns: Whether it is over.
+    func wait(until deadline: Deadline) -> Bool {
+        let parker = Parker()
+        let isToCome = lane.turns.withLine { _ in command.notifyAtEnd(Notification { parker.wake() }, parker) }
+        if !isToCome || parker.park(until: deadline.time) { return true }
+        lane.turns.withLine { _ in command.forget(parker) }
+        return false
     }
 
     /// How the command has ended.

@@ -44,8 +44,8 @@ final class PendingCommand: Linked, @unchecked Sendable {
     /// What its closure returned, if that is more than nothing, or why it failed: a `CommandAnswer`.
     @exclusivity(unchecked) private(set) var answer: AnyObject?
 
-    /// What tells those that await its end. Guarded by the lock of the line.
-    @exclusivity(unchecked) private var awaiting: [Notification] = []
+    /// What tells those that await its end, and the place where a thread sleeps until then. Guarded by the lock of the line.
+    @exclusivity(unchecked) private var awaiting: [(tell: Notification, parker: Parker?)] = []
 
     init(_ priority: CommandPriority, _ work: @escaping Work) {
         unsafe self.work = work
@@ -161,14 +161,17 @@ extension PendingCommand {
     /// Somebody is to be told when the command is over. Under the lock of the line.
     ///
     /// - Returns: `false` if it is over already.
-    func notifyAtEnd(_ notification: Notification) -> Bool {
+    func notifyAtEnd(_ notification: Notification, _ parker: Parker?) -> Bool {
         let isToCome = update { seen in
             let isRunning = seen & Self.stageMask == Stage.running.rawValue
             return isRunning || Self.isPending(seen) ? seen | Self.awaitedBit : nil
         }
-        if isToCome { unsafe awaiting.append(notification) }
+        if isToCome { unsafe awaiting.append((notification, parker)) }
         return isToCome
     }
+
+    /// A thread waits no more. Under the lock of the line.
+    func forget(_ parker: Parker) { unsafe awaiting.removeAll { $0.parker === parker } }
 
     /// Runs the command with the turn.
     func run(_ storage: AnyObject) -> CommandEnding { unsafe work!(.success(storage)) }
@@ -187,7 +190,7 @@ extension PendingCommand {
         unsafe tell.take()?.perform()
         if !isAwaited { return }
         let awaiting = lane.turns.withLine { _ in unsafe self.awaiting.drain() }
-        awaiting.forEach { $0.perform() }
+        awaiting.forEach { $0.tell.perform() }
     }
 
     /// The command does not run.

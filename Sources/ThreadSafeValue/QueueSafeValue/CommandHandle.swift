@@ -63,7 +63,7 @@ extension CommandHandle {
     public var value: Result<Answer, QueueSafeValueError> {
         get async {
             guard case .success(let accepted) = accepted else { return refusal }
-            if accepted.waitsForCaller { return accepted.reentrantCommand() }
+            if accepted.waitsForCaller { return accepted.mistake(.reentrantCommand) }
             unsafe await withUnsafeContinuation { continuation in
                 if !accepted.notifyAtEnd({ unsafe continuation.resume() }) { unsafe continuation.resume() }
             }
@@ -86,11 +86,11 @@ extension CommandHandle {
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
         unsafe schedulingPoint("wait for one of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
-        if accepted.waitsForCaller { return accepted.reentrantCommand() }  // fault: a handle waits for its caller
-        if accepted.needsCallingThread { return .failure(.circularWait) }  // fault: a handle needs its own thread
-        let (parker, deadline) = (Parker(), Deadline(after: timeout))
-        if accepted.notifyAtEnd({ parker.wake() }), !parker.park(until: deadline.time) { return .failure(.timedOut) }
-        return accepted.result()
+        // fault: a handle waits for its caller
+        if accepted.waitsForCaller { return accepted.mistake(.reentrantCommand) }
+        // fault: a handle needs its own thread
+        if accepted.needsCallingThread { return accepted.mistake(.circularWait) }
+        return accepted.wait(until: Deadline(after: timeout)) ? accepted.result() : .failure(.timedOut)
     }
 
     /// Changes how early the command gets its turn, while it waits.

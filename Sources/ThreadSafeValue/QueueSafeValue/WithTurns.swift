@@ -147,7 +147,7 @@ func takeTurns(
         var failure = queue.waitForTurn(priority, until: .passed)
         if case .timedOut = failure, timeout != 0 {
             let end = deadline ?? Deadline(after: timeout)
-            if !end.hasPassed { failure = queue.waitForTurn(priority, until: end) }
+            failure = queue.waitForTurn(priority, until: end)
             deadline = end
         }
         guard let failure else { continue }

@@ -157,6 +157,24 @@ struct NothingLeaksTests {
         }
     }
 
+    @Test("A wait for a command that is in time for nothing leaves nothing with the command")
+    func waitsForCommand() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 300)
+            let value = QueueSafeValue(value: 0)
+            let blocker = Blocker(value)
+            let handle = value.async(performIn: DispatchQueue(label: "target")).lowestPriority.set { $0 += 1 }
+            let after = try inTime {
+                for _ in 0..<1_000 { handle.wait(timeout: .seconds(0)) }
+                let before = try residentBytes()
+                for _ in 0..<(isSanitized ? 2_000 : 50_000) { handle.wait(timeout: .seconds(0)) }
+                return try residentBytes() - before
+            }
+            if !isSanitized { #expect(after < 2 << 20, "\(after) bytes remain") }
+            blocker.end()
+        }
+    }
+
     @Test("What was cancelled takes no memory, though a command before it waits")
     func cancelled() async {
         await #expect(processExitsWith: .success) {
