@@ -10,7 +10,6 @@ struct Runs {
     private(set) var lines: [String]
 
     private static let cells = [
-        ("`Protected.write`, 1 thread", "`Mutex`", Cell(.changes, .alone, "Protected.write", ["Mutex"])),
         (
             "`Protected.write`, 8 threads", "`NIOLockedValueBox`",
             Cell(.changes, .crowd.leftToSystem, "Protected.write", ["NIOLockedValueBox"])
@@ -28,6 +27,15 @@ struct Runs {
                 "async.set { }",
                 ["DispatchQueue.async + lock"],
                 .processorTime
+            )
+        ),
+        (
+            "`async.set` with completion, 2 threads", "queue and lock",
+            Cell(
+                .submissions,
+                .pair,
+                "async.set { } completion: { }",
+                ["DispatchQueue.async + lock, completion"]
             )
         ),
         ("`await value.async` `set`, 8 tasks", "an actor", Cell(.awaits, .eightTasks, Goal.awaited, ["actor"])),
