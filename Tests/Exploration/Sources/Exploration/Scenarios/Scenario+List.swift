@@ -166,9 +166,12 @@ extension Scenario {
           async 0 left tells | complete | wait
         a batch and a wait, and the order of memory [stale 1, queues 1, batch 3, preemptions 3]:
           async 0 tells; async 0 tells | wait
+        a batch and a more urgent wait, and the order of memory [stale 1, queues 1, batch 3, preemptions 2]:
+          async 0 tells; async 0 tells | wait high
         a command and a wait, and the order of memory [stale 1, queues 1]: async 0 tells | wait
         a task and a wait, and the order of memory [stale 1]: task | wait
         a command is cancelled, and the order of memory [stale 1, queues 1]: async 0 tells | cancel 0
+        a handle answers, and the order of memory [stale 1, queues 1, preemptions 3]: async 0 | beTask; handle 0
         # A bound for what waits.
         a place for one command [queues 1, limit 1]: async 0 | async 0 tells
         a place for one task [limit 1, preemptions 3]: task | task | task
