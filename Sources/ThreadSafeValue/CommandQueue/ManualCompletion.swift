@@ -44,7 +44,7 @@ extension ManualCompletion {
 
     /// Whether the command is complete. Then it stays so, and what was done before is visible.
     @usableFromInline
-    var isComplete: Bool { word.loadAcquiring() == State.complete }  // fault: done: relaxed
+    var isComplete: Bool { word.loadAcquiring() == State.complete }  // fault: order: look at done
 
     /// Completes the command; all but the first call do nothing.
     @usableFromInline
