@@ -119,7 +119,8 @@ extension Line {
         guard command.setPriority(priority) else { return false }
         lane.commands.notePriorityChanged()
         // A block with a batch looks at the line before it goes on.
-        reorderings.note()
+        reorderings.note()  // fault: its block sees no new priority
+        // fault: its lane keeps the old place
         if lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 { reinsert(lane) }
         return true
     }

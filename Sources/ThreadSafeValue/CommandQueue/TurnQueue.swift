@@ -111,6 +111,7 @@ extension TurnQueue {
         while true {
             let seen = turn
             if seen.mayBeTaken(by: priority, isTry: isTry) {
+                // fault: order: take
                 if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
             } else if !backoff.pause() {
                 // Rule 4: a more urgent newcomer does not stand in line at once before a front that may be about to come.
@@ -188,6 +189,7 @@ extension TurnQueue {
         while true {
             let seen = turn
             if seen.releaseMustLock || seen.isObserved && isChange { break }
+            // fault: order: free
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
         }
         let parker = update { line in

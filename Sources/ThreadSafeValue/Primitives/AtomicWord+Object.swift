@@ -20,7 +20,7 @@ extension AtomicWord {
     /// The object that the word keeps, if there is one.
     @inlinable
     func object<Object: AnyObject>() -> Object? {
-        let bits = loadAcquiring()
+        let bits = loadAcquiring()  // fault: order: use an object
         return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeUnretainedValue()
     }
 

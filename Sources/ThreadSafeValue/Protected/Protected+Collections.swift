@@ -63,6 +63,6 @@ extension Protected {
     public func append<Elements: RangeReplaceableCollection>(
         _ newElements: Elements
     ) where Value == Elements? {
-        write { value in value?.append(contentsOf: newElements) }  // fault: append(contentsOf:) makes one
+        write { value in value?.append(contentsOf: newElements) }
     }
 }

@@ -125,4 +125,42 @@ struct ChangingPriorityTests {
         }
         #expect(sum == .success(4 * 300 * 8 - cancelled), "seed \(seed)")
     }
+
+    @Test func `A pending command changes its priority and keeps its arrival`() {
+        let value = QueueSafeValue(value: [Int]())
+        value.suspend()
+        let priorities: [CommandPriority] = [.lowest, .low, .lowest, .low, .highest]
+        let handles = priorities.enumerated().map { index, priority in
+            value.async(performIn: queue).priority(priority).set { $0.append(index) }
+        }
+        #expect(handles[2].changePriority(to: .low))
+        #expect(handles[4].changePriority(to: .low))
+        #expect(handles[0].changePriority(to: .highest))
+        value.resume()
+        for handle in handles { _ = handle.wait() }
+        #expect(value.wait.lowestPriority.get() == .success([0, 1, 2, 3, 4]))
+        #expect(!handles[0].changePriority(to: .low))
+    }
+
+    @Test func `A command changes its priority while a block of its queue runs the one before it`() {
+        let value = QueueSafeValue(value: [Int]())
+        let (hasBegun, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        value.suspend()
+        let handles = (0..<5).map { index in
+            value.async(performIn: queue).lowestPriority.set {
+                if index == 0 {
+                    hasBegun.signal()
+                    goesOn.wait()
+                }
+                $0.append(index)
+            }
+        }
+        value.resume()
+        hasBegun.wait()
+        #expect(handles[3].changePriority(to: .highest))
+        #expect(handles[1].cancel())
+        goesOn.signal()
+        for handle in handles { _ = handle.wait() }
+        #expect(value.wait.lowestPriority.get() == .success([0, 3, 2, 4]))
+    }
 }

@@ -22,9 +22,13 @@ struct LineTests {
         #expect(seen == follows, sourceLocation: location)
     }
 
-    private func thread(_ number: UInt64, _ priority: CommandPriority = .lowest) -> ThreadWaiter {
+    private func thread(
+        _ number: UInt64,
+        _ priority: CommandPriority = .lowest,
+        cameAt time: UInt64 = .max >> 1
+    ) -> ThreadWaiter {
         let waiter = ThreadWaiter(.thread, identity: number << 4)
-        waiter.state = Waiter.State(priority: priority, sentTime: .max >> 1)
+        waiter.state = Waiter.State(priority: priority, sentTime: time)
         return waiter
     }
 
@@ -82,6 +86,37 @@ struct LineTests {
             return
         }
         #expect(table.line.turn.isLineEmpty)
+    }
+
+    /// Each thread came long ago. A round that is slower than the clock does not show what happens before that.
+    @Test("Rule 4: a front thread is owed the turn, but only one in a quarter of a millisecond")
+    func owedByClock() {
+        var isShown = false
+        for round in 0..<10_000 where !isShown {
+            let (first, second) = (thread(UInt64(2 * round + 1), cameAt: 0), thread(UInt64(2 * round + 2), cameAt: 0))
+            table.hold()
+            spin(HandoffPolicy.fair)
+            let begin = nanoseconds()
+            expect("") { $0.enter(first, isWatching: false) }
+            #expect(first.state.isOwed && table.line.turn.isOwed(before: .low))
+            expect("") { $0.enter(second, isWatching: false) }
+            expect("wake \(2 * round + 1)") { line in
+                _ = line.prepareToPark(first)
+                line.release(afterChange: true)
+            }
+            expect("") { _ = $0.arrive(first, as: first.identity) }
+            isShown = nanoseconds() - begin < HandoffPolicy.fair
+            if isShown { #expect(!second.state.isOwed && !table.line.turn.isOwed(before: .low)) }
+            // Whatever changes the line looks at the clock.
+            spin(HandoffPolicy.fair)
+            expect("") { $0.look() }
+            #expect(second.state.isOwed && table.line.turn.isOwed(before: .low))
+            expect("") { line in
+                line.leave(second)
+                line.release(afterChange: true)
+            }
+        }
+        #expect(isShown)
     }
 
     @Test("Rule 5: what is late has no place, all lanes are sent for then, and each returns to its place")

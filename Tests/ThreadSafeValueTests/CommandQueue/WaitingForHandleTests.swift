@@ -137,6 +137,35 @@ struct WaitingForHandleTests {
         #expect(await handle.value == .success(2))
     }
 
+    @Test func `A thread waits for the end of a command, as long as it likes`() {
+        let value = QueueSafeValue(value: 1)
+        value.suspend()
+        let handle = value.async(performIn: queue).lowestPriority.update { $0 * 2 }
+        #expect(handle.wait(timeout: .seconds(0)) == .failure(.timedOut))
+        #expect(handle.wait(timeout: .milliseconds(1)) == .failure(.timedOut))
+        value.resume()
+        #expect(handle.wait() == .success(2))
+        // The command is over.
+        #expect(handle.wait(timeout: .seconds(0)) == .success(2))
+    }
+
+    @Test func `A thread is told that a command was cancelled while it waits`() {
+        let value = QueueSafeValue(value: 1)
+        value.suspend()
+        let handle = value.async(performIn: queue).lowestPriority.update { $0 * 2 }
+        DispatchQueue.global().async { handle.cancel() }
+        #expect(handle.wait() == .failure(.cancelled))
+        value.resume()
+    }
+
+    @Test func `A command does not wait for one that waits for it`() {
+        let value = QueueSafeValue(value: 1)
+        let answer = value.wait.lowestPriority.map { _ in
+            value.async(performIn: queue).lowestPriority.update { $0 * 2 }.wait()
+        }
+        #expect(answer == .success(.failure(.reentrantCommand)))
+    }
+
     private func waitHere(for handle: CommandHandle<Int>) -> Result<Int, QueueSafeValueError> {
         handle.wait(timeout: .seconds(600))
     }

@@ -64,4 +64,52 @@ struct LiftedPriorityTests {
             #expect(isLifted)
         }
     }
+    /// Another thread is in the handler of the task's priority while the closure ends.
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test func `A task whose async closure ends goes on only when its priority is no longer being lifted`() throws {
+        let log = Log<String>()
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let (hasBegun, mayEnd, isLifted, mayGoOn) = (Door(), Door(), Door(), Door())
+            let bothAreOver = DispatchGroup()
+            bothAreOver.enter()
+            // Not on threads of its own: with an executor, a step of the task would need a lock that the handler has.
+            Task.detached(priority: .background) {
+                await withTaskPriorityEscalationHandler {
+                    await value.async.lowestPriority.set { number in
+                        await Task.yield()
+                        number += 1
+                        waitHere(hasBegun, mayEnd)
+                    }
+                    log.add("the task goes on")
+                } onPriorityEscalated: { _, _ in
+                    isLifted.open()
+                    mayGoOn.waitUntilOpen()
+                    log.add("the lift is over")
+                }
+                bothAreOver.leave()
+            }
+            hasBegun.waitUntilOpen()
+            bothAreOver.enter()
+            Task.detached(executorPreference: QueueExecutor.shared, priority: .high) {
+                await value.async.lowestPriority.set { $0 += 1 }
+                bothAreOver.leave()
+            }
+            isLifted.waitUntilOpen()
+            mayEnd.open()
+            // The closure has ended when the turn is free. If the task did not wait, it would go on during the other tries.
+            let tries = value.wait(timeout: .seconds(0)).highestPriority
+            try poll("the turn is free") { tries.get() == .success(1) }
+            for _ in 0..<10_000 { _ = tries.get() }
+            mayGoOn.open()
+            bothAreOver.wait()
+        }
+        #expect(log.entries == ["the lift is over", "the task goes on"])
+    }
+}
+
+/// Opens a door, and waits for another one.
+private func waitHere(_ opened: Door, _ awaited: Door) {
+    opened.open()
+    awaited.waitUntilOpen()
 }

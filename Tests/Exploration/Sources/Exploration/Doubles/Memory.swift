@@ -93,13 +93,14 @@ extension Memory {
         if isWeak, let view = views[id] { world.current.view.join(view) }
     }
 
-    /// An access without an order: all that came before must have been seen.
-    func access(_ id: UInt64, _ what: StaticString) {
+    /// An access without an order: all that came before must have been seen, by a read all but other reads.
+    func access(_ id: UInt64, isRead: Bool = false, _ what: StaticString) {
         guard isWeak else { return }
         let place = place(id, isPlain: true)
         if world.current !== world.outside, world.current.view[place.index] < place.newest {
             world.fail("a race: \(world.current.name) has not seen the last access to \(what)")
         }
+        if isRead { return }
         place.stores.append(place.stores[0])
         world.current.view[place.index] = place.newest
     }
@@ -144,6 +145,32 @@ extension Memory {
             }
         }
         return sum
+    }
+}
+
+/// A stored property of the library that is no atomic word: whoever uses it must have seen the last change.
+@propertyWrapper
+struct Plain<Value> {
+    private var value: Value
+    private let id = world.newObject()
+
+    init(wrappedValue: Value) {
+        value = wrappedValue
+    }
+
+    init() where Value: ExpressibleByNilLiteral {
+        value = nil
+    }
+
+    var wrappedValue: Value {
+        get {
+            world.memory.access(id, isRead: true, "a plain property")
+            return value
+        }
+        set {
+            world.memory.access(id, "a plain property")
+            value = newValue
+        }
     }
 }
 

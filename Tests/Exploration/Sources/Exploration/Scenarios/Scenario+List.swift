@@ -94,6 +94,15 @@ extension Scenario {
         a task is cancelled by two ways: task | wait; cancelTask 0 | cancelAll
         a task is cancelled while the value is suspended: task | suspend; cancelTask 0; resume
         a handle answers [queues 1]: async 0; cancel 0 | beTask; handle 0
+        # changed priorities
+        a command changes its priority while its lane waits [queues 1 1, preemptions 2]:
+          async 0; async 0; change 1 high | async 1 medium; wait
+        a command is lowered to its equals while its lane waits [queues 1 1, preemptions 2]:
+          async 0 high; async 1; change 0 lowest | async 1 medium
+        a command changes its priority while a block has a batch [queues 1 1, batch 3, preemptions 1]:
+          async 0; async 0; async 0 | change 2 high | async 1 medium
+        a command of a batch is raised past equals [queues 1 1, batch 3, preemptions 2]:
+          async 0 medium; async 0 medium; async 0 | change 2 medium; async 1 medium
         # timeouts
         a wait with a time-out: wait briefly | wait
         a wait that only looks [queues 1]: async 0; wait looking | wait looking
@@ -166,9 +175,12 @@ extension Scenario {
           async 0 left tells | complete | wait
         a batch and a wait, and the order of memory [stale 1, queues 1, batch 3, preemptions 3]:
           async 0 tells; async 0 tells | wait
+        a batch and a more urgent wait, and the order of memory [stale 1, queues 1, batch 3, preemptions 2]:
+          async 0 tells; async 0 tells | wait high
         a command and a wait, and the order of memory [stale 1, queues 1]: async 0 tells | wait
         a task and a wait, and the order of memory [stale 1]: task | wait
         a command is cancelled, and the order of memory [stale 1, queues 1]: async 0 tells | cancel 0
+        a handle answers, and the order of memory [stale 1, queues 1, preemptions 3]: async 0 | beTask; handle 0
         # A bound for what waits.
         a place for one command [queues 1, limit 1]: async 0 | async 0 tells
         a place for one task [limit 1, preemptions 3]: task | task | task

@@ -59,6 +59,10 @@ private struct ScenarioReader {
         return number
     }
 
+    private func priority(_ word: Substring) -> CommandPriority? {
+        CommandPriority.allCases.first { "\($0)" == word }
+    }
+
     /// What stands in braces.
     private mutating func inner(inside held: [Int], of parent: Int) -> Action {
         words.removeFirst()
@@ -87,6 +91,9 @@ private struct ScenarioReader {
         case "await": return .await(number())
         case "handle": return .awaitHandle(number())
         case "cancel": return .cancel(number())
+        case "change":
+            let index = number()
+            return .changePriority(index, priority(words.removeFirst())!)
         case "cancelAll": return .cancelAll(number())
         case "cancelTask": return .cancelTask(number())
         case "complete": return .complete(.calling)
@@ -101,12 +108,11 @@ private struct ScenarioReader {
         count += 1
         while let word = words.first, word != "}" {
             words.removeFirst()
+            if let priority = priority(word) {
+                command.priority = priority
+                continue
+            }
             switch word {
-            case "lowest": command.priority = .lowest
-            case "low": command.priority = .low
-            case "medium": command.priority = .medium
-            case "high": command.priority = .high
-            case "highest": command.priority = .highest
             case "get": command.body = .get
             case "fail": command.body = .fail
             case "done": command.body = .manual(.calling)

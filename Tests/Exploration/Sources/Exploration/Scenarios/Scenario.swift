@@ -58,6 +58,8 @@ indirect enum Action: Sendable, Equatable {
     case awaitHandle(Int)
     /// Cancels an async command by its handle, once it is submitted.
     case cancel(Int)
+    /// Changes the priority of an async command by its handle, once it is submitted.
+    case changePriority(Int, CommandPriority)
     /// Cancels all commands of a value.
     case cancelAll(Int)
     /// Cancels the task of another thread.

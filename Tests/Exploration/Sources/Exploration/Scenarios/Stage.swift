@@ -183,6 +183,11 @@ extension Stage {
             world.pass(.until("cancel") { self.handles[index] != nil })
             world.monitor.cancelBegins { $0.index == index }
             if handles[index]!.cancel() { world.monitor.cancelEnds(1) }
+        case .changePriority(let index, let priority):
+            world.pass(.until("change the priority") { self.handles[index] != nil })
+            let old = world.monitor.priorityChanges(of: index, to: priority)
+            let isChanged = handles[index]!.changePriority(to: priority)
+            world.monitor.priorityHasChanged(of: index, to: isChanged ? priority : old)
         case .cancelAll(let value):
             world.monitor.cancelBegins { $0.value == value }
             world.monitor.cancelEnds(hands[value].cancelAllPendingCommands())

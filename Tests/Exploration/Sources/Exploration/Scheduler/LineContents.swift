@@ -37,7 +37,7 @@ extension Lane {
     fileprivate var targetID: UInt64 { target.id }
 
     fileprivate var contents: UInt64 {
-        var sum = mix(id, mix(stateContents, UInt64(commands.cancelledCount)))
+        var sum = mix(id, mix(stateContents, UInt64(commands.cancelledCount) << 1 | (commands.isUnsorted ? 1 : 0)))
         guard let running else { return sum }
         sum = mix(sum, mix(running.id, running.tellingAtLook))
         sum = mix(sum, bits(running.state.reorderings == turns.reorderings.count))

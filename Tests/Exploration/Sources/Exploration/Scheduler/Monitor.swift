@@ -29,6 +29,10 @@ final class Monitor {
         /// Its handle said that it waits, after its value was suspended, and that is suspended still.
         var isHeldBack = false
         var completions = 0
+        /// The least and the greatest priority that it may have had when the holder of the turn looked last; and the one
+        /// that it has, unless a thread changes that.
+        var priorities: ClosedRange<CommandPriority>
+        var priority: CommandPriority?
     }
 
     /// What was true of a line at one moment.
@@ -71,7 +75,7 @@ final class Monitor {
 
 extension Monitor {
     func reset(for scenario: Scenario) {
-        notes = scenario.commands.map { Note(command: $0) }
+        notes = scenario.commands.map { Note($0) }
         watched.removeAll(keepingCapacity: true)
         (inLine, late, cancelled, cancelledTasks) = (0, 0, 0, 0)
     }
@@ -93,6 +97,8 @@ extension Monitor {
                 note.hasMetAsync,
             ]
             sum = mix(mix(sum, flags.reduce(1) { $0 << 1 | ($1 ? 1 : 0) }), note.ahead & inLine)
+            let (least, greatest) = (note.priorities.lowerBound.rawValue, note.priorities.upperBound.rawValue)
+            sum = mix(sum, least << 8 | greatest << 4 | (note.priority?.rawValue ?? 0))
         }
         return sum
     }
@@ -105,6 +111,7 @@ extension Monitor {
         let holder = unsafe TurnWord(bits: watched[value].word.pointee.bits).holder
         guard watched[value].storage != nil, world.current.isKnown(as: holder) else { return }
         watched[value].latest = look(at: value)
+        if watched[value].begun > 0 { seePriorities(of: value) }
     }
 
     func turnChanged(of value: Int, from old: UInt64, to new: UInt64) {
@@ -116,6 +123,7 @@ extension Monitor {
         watched[value].taken = look(at: value)
         watched[value].latest = watched[value].taken
         watched[value].begun = 0
+        seePriorities(of: value)
         watched[value].hasAsyncClosure = new & TurnWord.asyncBit != 0
         for index in notes.indices where watched[value].hasAsyncClosure && notes[index].command.value == value {
             notes[index].hasMetAsync = true
@@ -314,8 +322,9 @@ extension Monitor {
     private func judge(_ first: Note, before other: Note) {
         let (command, waiting) = (first.command, other.command)
         guard waiting.value == command.value, waiting.index != command.index else { return }
-        if waiting.priority > command.priority { world.fail("\(command) runs although \(waiting) waits") }
-        guard waiting.priority == command.priority else { return }
+        let isLess = first.priorities.upperBound < other.priorities.lowerBound
+        if isLess { world.fail("\(command) runs although \(waiting) waits") }
+        guard first.surelyEquals(other) else { return }
         // Rule 1. A command of a queue stands in line before its submission returns, so the next test is for that.
         if first.phase == .issued, !command.isAsync, waiting.kind != .wait, !waiting.isTask, !command.hasCondition {
             world.fail("\(command) barges past \(waiting)")
