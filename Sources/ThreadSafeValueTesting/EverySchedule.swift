@@ -39,7 +39,7 @@ public func everySchedule(
     _ test: (Schedule) throws -> Void
 ) throws -> Exploration {
     #if EverySchedule
-    try Explorer(changes: max(0, changes), limit: limit, timeout: timeout).explore(replaying: text, test)
+    try Explorer(limit: limit, timeout: timeout, replay: text).explore(changes: max(0, changes), test)
     #else
     throw ScheduleFailure(
         description: """

@@ -9,47 +9,42 @@ import ThreadSafeValue
 
 /// Runs schedule after schedule.
 struct Explorer {
-    let changes: Int
     let limit: Int
     let timeout: DispatchTimeInterval
+
+    /// The one schedule to run, if that was asked for.
+    let replay: String?
 
     /// Explorations run one after the other, as the library has one scheduler.
     private static let turn = NSLock()
 
-    func explore(replaying text: String?, _ test: (Schedule) throws -> Void) throws -> Exploration {
+    func explore(changes: Int, _ test: (Schedule) throws -> Void) throws -> Exploration {
         Self.turn.lock()
         defer { Self.turn.unlock() }
         _ = Hooks.install
-        if let text {
-            guard let choices = Choices(text: text) else {
-                throw ScheduleFailure(description: "No failure gave this replay: \(text)", schedules: 0, replay: text)
-            }
-            let run = Run(choices, isTraced: true)
-            if let message = try run.execute(test) { throw run.described(message, after: 1) }
-            return Exploration(schedules: 1, extent: .replayed)
-        }
-        var (search, schedules, end) = (Search(changes: changes), 0, DispatchTime.now() + timeout)
-        while let prefix = search.next() {
-            if schedules >= limit || DispatchTime.now() > end {
+        var (search, schedules, end) = (Search(from: replay ?? "", changes: changes), 0, DispatchTime.now() + timeout)
+        while let choices = search.next() {
+            if replay == nil, schedules >= limit || DispatchTime.now() > end {
                 return Exploration(schedules: schedules, extent: .stopped)
             }
-            let run = Run(Choices(prefix: prefix), isTraced: false)
+            let run = Run(Choices(choices), isTraced: false)
             schedules += 1
             if let message = try run.execute(test) {
                 // Once more, with the places.
-                let again = Run(Choices(prefix: run.choices.taken), isTraced: true)
+                let again = Run(Choices(run.choices.taken), isTraced: true)
                 if let message = try again.execute(test), again.choices.taken == run.choices.taken {
                     throw again.described(message, after: schedules)
                 }
                 throw run.described("\(message), but not when run again", after: schedules)
             }
             if run.choices.hasDiverged {
-                let message = "the test is not the same each time: does it use the clock, chance, or a static variable?"
-                throw run.described(message, after: schedules)
+                let cause = replay == nil ? "does it use the clock, chance, or a static variable" : "is this its replay"
+                throw run.described("the test is not the same each time: \(cause)?", after: schedules)
             }
-            search.add(run.choices)
+            if replay == nil { search.add(run.choices) }
         }
-        return Exploration(schedules: schedules, extent: search.isCut ? .changes(changes) : .all)
+        let extent = replay != nil ? Exploration.Extent.replayed : search.isCut ? .changes(changes) : .all
+        return Exploration(schedules: schedules, extent: extent)
     }
 }
 
