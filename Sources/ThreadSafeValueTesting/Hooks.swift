@@ -3,7 +3,6 @@
 //
 
 #if EverySchedule
-import Dispatch
 import Foundation
 import ThreadSafeValue
 
@@ -15,115 +14,71 @@ final class Hooks: Scheduler {
         Scheduling.install(Hooks())
     }()
 
-    private static let lock = NSLock()
-    nonisolated(unsafe) private static var active: Run?
-
-    /// The run of the process.
-    static var activeRun: Run? {
-        get { lock.withLock { unsafe active } }
-        set { lock.withLock { unsafe active = newValue } }
-    }
-
     func reached(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool) {
         guard let me = Runner.current else {
-            guard let run = Self.activeRun else { return }
-            return run.mutex.withLock {
-                guard let entry = run.knownEntry(at: word) else { return }
-                run.noteOutside("A thread makes an access, \(what) \(entry.typeName)")
+            return Run.failOutside { run in
+                run.knownEntry(at: word).map { "A thread makes an access, \(what) \($0.typeName)" }
             }
         }
-        let run = me.run
-        run.mutex.lock()
-        if !me.isSetup {
-            run.passBaton(from: me)
-            run.mutex.lock()
-            run.idleCount = 0
-        }
-        if me.timeout != nil, !"\(what)".contains("time-out") { me.timeout = nil }
-        let step = run.record(what, object, at: word, waits: waits, by: me)
-        run.mutex.unlock()
-        if run.isTraced {
-            let capture = Place.capture()
-            run.mutex.withLock { run.steps[step].place = capture }
-        }
+        if !me.isSetup { me.run.passBaton(from: me) }
+        me.run.record(what, object, at: word, waits: waits, by: me)
     }
 
-    func beganTimeout(until time: UInt64) {
-        guard let me = Runner.current else { return }
-        me.timeout = time == 0 || time == .max ? nil : time
-        if me.timeout != nil { _ = me.run.mutex.withLock { me.run.timeouts.insert(time) } }
-    }
+    func beganTimeout(until time: UInt64) { Runner.current?.timeout = time == 0 ? .max : time }
 
     func park(_ place: AnyObject, until time: UInt64) -> Bool? {
         guard let me = Runner.current else { return nil }
-        let run = me.run
-        run.mutex.lock()
-        if run.earlyWakes.removeValue(forKey: ObjectIdentifier(place)) != nil {
-            run.mutex.unlock()
-            return true
+        let (run, key) = (me.run, ObjectIdentifier(place))
+        if run.wakes[key] == nil {
+            me.sleep = (place, time)
+            Run.mutex.withLock { run.sleepers[key] = me }
+            run.passBaton(from: me)
+            Run.mutex.withLock { run.sleepers[key] = nil }
         }
-        (me.sleep, me.isWoken) = ((place, time), false)
-        run.passBaton(from: me)
-        me.sleep = nil
-        return me.isWoken
+        return run.wakes.removeValue(forKey: key) != nil
     }
 
     func wake(_ place: AnyObject) -> Bool {
-        let me = Runner.current
-        guard let run = me?.run ?? Self.activeRun else { return false }
-        return run.mutex.withLock {
-            if let sleeper = run.runners.first(where: { $0.sleep?.place === place }) {
-                sleeper.isWoken = true
-                run.idleCount = 0
-                if me == nil { run.noteOutside("A thread wakes \(sleeper.name)") }
-                return true
-            }
-            if me != nil { run.earlyWakes[ObjectIdentifier(place)] = place }
-            // A thread outside may sleep there.
+        let key = ObjectIdentifier(place)
+        guard let run = Runner.current?.run else {
+            Run.failOutside { $0.sleepers[key].map { "A thread wakes \($0.name)" } }
             return false
         }
+        run.wakes[key] = place
+        run.sleepers[key]?.sleep = nil
+        // Otherwise, a thread outside may sleep there.
+        return run.sleepers[key] != nil
     }
 
     func dispatch(_ body: @escaping @Sendable () -> Void, to queue: DispatchQueue, identity: UInt) -> Bool {
         guard let run = Runner.current?.run else { return false }
         let label = queue.label
         let isGlobal = label.hasPrefix("com.apple.root.")
-        let isMain = label == "com.apple.main-thread"
+        let last = isGlobal ? nil : run.runners.last { $0.queue == identity }
         // On its queue, so that code that asks for that is right. The main queue is not to be had.
-        let runner = Runner(isGlobal ? "global queue" : label.isEmpty ? "queue" : "queue \(label)", run) { _ in
-            if isGlobal || isMain { body() } else { queue.sync(execute: body) }
+        let runner = Runner(isGlobal ? "global queue" : "queue \(label)", run, after: last) {
+            if label == "com.apple.main-thread" { body() } else { queue.sync(execute: body) }
         }
-        run.mutex.withLock {
-            run.runners.append(runner)
-            if isGlobal { return }
-            runner.queue = identity
-            run.queues[identity, default: []].append(runner)
-        }
+        runner.queue = identity
+        run.runners.append(runner)
         return true
     }
 
     func call(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool {
-        guard let run = Runner.current?.run else { return false }
-        run.mutex.withLock { run.timers.append((time, timer, body)) }
+        guard let me = Runner.current else { return false }
+        let runner = Runner(me.name, me.run, body)
+        runner.sleep = (timer, time)
+        // Otherwise it is a timer of the library's own, which comes only when nothing else can.
+        if me.timeout == time { runner.timeout = time }
+        me.run.runners.append(runner)
         return true
     }
 
     func cancel(_ timer: LibraryTimer) {
-        guard let run = Runner.current?.run ?? Self.activeRun else { return }
-        // What it keeps goes away without the mutex.
-        let removed = run.mutex.withLock {
-            run.timers.firstIndex { $0.timer === timer }.map { run.timers.remove(at: $0) }
-        }
-        withExtendedLifetime(removed) {}
-    }
-
-    func foundCircle() {
-        guard let me = Runner.current else { return }
-        let run = me.run
-        run.fail("hang: \(run.mutex.withLock { run.waits() })", on: me)
+        guard let run = Runner.current?.run else { return }
+        if let index = run.runners.firstIndex(where: { $0.sleep?.place === timer }) { run.runners.remove(at: index) }
     }
 
     var time: UInt64? { Runner.current?.run.clock }
 }
-
 #endif
