@@ -4,10 +4,9 @@
 
 // Public, because time limits are given in its type.
 public import Dispatch
-import Foundation
 
 /// Explorations run one after the other, as the library has one scheduler.
-private let turn = NSLock()
+private let turn = DispatchSemaphore(value: 1)
 
 /// Runs a test under every order of its accesses to values, locks and turns that has few interruptions of threads, the fewest
 /// first.
@@ -43,8 +42,8 @@ public func everySchedule(
     _ test: (Schedule) throws -> Void
 ) throws -> Exploration {
     #if EverySchedule
-    turn.lock()
-    defer { turn.unlock() }
+    turn.wait()
+    defer { turn.signal() }
     _ = Hooks.install
     let (search, end) = (Search(changes: max(0, changes), replaying: text), DispatchTime.now() + timeout)
     while search.next() {

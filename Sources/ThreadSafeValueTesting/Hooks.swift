@@ -9,15 +9,15 @@ import ThreadSafeValue
 /// What the library tells of its accesses, its sleeps and its blocks.
 final class Hooks: Scheduler {
     /// Once in the process, before anything runs.
-    static let install: Void = {
-        Crash.prepare()
-        Scheduling.install(Hooks())
-    }()
+    static let install: Void = Scheduling.install(Hooks())
+
+    private init() { Crash.prepare() }
 
     func reached(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool) {
         guard let me = Runner.current else {
-            return Run.failOutside { run in
-                run.knownEntry(at: word).map { "A thread makes an access, \(what) \($0.typeName)" }
+            return Run.mutex.withLock {
+                guard let run = unsafe Run.active, let entry = run.knownEntry(at: word) else { return }
+                run.failOutside("A thread makes an access, \(what) \(entry.typeName)")
             }
         }
         if !me.isSetup { me.run.passBaton(from: me) }
@@ -28,26 +28,14 @@ final class Hooks: Scheduler {
 
     func park(_ place: AnyObject, until time: UInt64) -> Bool? {
         guard let me = Runner.current else { return nil }
-        let (run, key) = (me.run, ObjectIdentifier(place))
-        if run.wakes[key] == nil {
-            me.sleep = (place, time)
-            Run.mutex.withLock { run.sleepers[key] = me }
-            run.passBaton(from: me)
-            Run.mutex.withLock { run.sleepers[key] = nil }
-        }
-        return run.wakes.removeValue(forKey: key) != nil
+        me.sleep = (place, time)
+        if !Run.mutex.withLock({ me.isAwake }) { me.run.passBaton(from: me) }
+        me.sleep = nil
+        return Run.mutex.withLock { me.run.wakes.removeValue(forKey: ObjectIdentifier(place)) != nil }
     }
 
-    func wake(_ place: AnyObject) -> Bool {
-        let key = ObjectIdentifier(place)
-        guard let run = Runner.current?.run else {
-            Run.failOutside { $0.sleepers[key].map { "A thread wakes \($0.name)" } }
-            return false
-        }
-        run.wakes[key] = place
-        run.sleepers[key]?.sleep = nil
-        // Otherwise, a thread outside may sleep there.
-        return run.sleepers[key] != nil
+    func wake(_ place: AnyObject) {
+        Run.mutex.withLock { (unsafe Runner.current?.run ?? Run.active)?.wakes[ObjectIdentifier(place)] = place }
     }
 
     func dispatch(_ body: @escaping @Sendable () -> Void, to queue: DispatchQueue, identity: UInt) -> Bool {

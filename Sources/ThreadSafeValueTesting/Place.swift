@@ -15,8 +15,8 @@ struct Place {
     // No more frames than it takes: the runtime's own, further out, lead a walk along frame pointers astray.
     private let trace = try? Backtrace.capture(limit: 14, top: 0, images: images)
 
-    /// The innermost place outside the library and its module for tests; empty if there is none.
-    var text: String {
+    /// The innermost place outside the library and its module for tests.
+    var text: String? {
         let own = #filePath.replacingOccurrences(of: "Testing/Place.swift", with: "")
         for frame in trace?.symbolicated(with: Self.images)?.frames ?? [] {
             guard let symbol = frame.symbol, let place = symbol.sourceLocation else { continue }
@@ -25,7 +25,7 @@ struct Place {
             let line = place.line > 0 ? ":\(place.line)" : ", \(symbol.name)"
             return "\(place.path.split(separator: "/").last ?? "")\(line)"
         }
-        return ""
+        return nil
     }
 }
 #endif

@@ -8,7 +8,6 @@ import ThreadSafeValue
 
 private let unseen =
     "not the main actor, Task.sleep, unstructured tasks, Dispatch blocks of your own, nor locks and semaphores of others"
-private let diverged = "the test is not the same each time: does it use the clock, chance, or a static variable?"
 
 /// One schedule: runners that pass a baton, and a clock that goes on only when nothing else can.
 ///
@@ -17,7 +16,7 @@ final class Run: @unchecked Sendable {
     static let mutex = NSRecursiveLock()
 
     /// The one of the process, for threads that are no part of it. With the mutex.
-    nonisolated(unsafe) static var active: Run?
+    nonisolated(unsafe) static weak var active: Run?
 
     let isTraced: Bool
     let search: Search
@@ -29,10 +28,8 @@ final class Run: @unchecked Sendable {
     /// The values and locks that the test uses, in the order in which they were used first. With the mutex.
     var entries: [Entry] = []
     var clock: UInt64 = 1_000_000_000
-    /// Wake-ups that came, and were not noticed yet. Each place is kept, so that no other one has its address.
+    /// Where a sleep ends at once. Each place is kept, so that no other one has its address. With the mutex.
     var wakes: [ObjectIdentifier: AnyObject] = [:]
-    /// What sleeps at which place. With the mutex.
-    var sleepers: [ObjectIdentifier: Runner] = [:]
     /// How often the clock has gone on since the last step.
     var idleCount = 0
 
@@ -54,17 +51,15 @@ extension Run {
     /// - Returns: What failed.
     func execute(_ test: (Schedule) throws -> Void) throws -> String? {
         let setup = Runner("setup", self)
-        (setup.isSetup, setup.worker, runners, Runner.local.object) = (true, Worker(), [setup], setup)
-        Self.mutex.withLock { (unsafe Run.active, current) = (self, setup) }
-        defer {
-            Self.mutex.withLock { unsafe Run.active = nil }
-            (runners, Runner.local.object) = ([], nil)
-        }
+        (setup.isSetup, runners, Runner.local.object) = (true, [setup], setup)
+        Self.mutex.withLock { unsafe Run.active = self }
+        defer { (runners, wakes, Runner.local.object) = ([], [:], nil) }
         try test(Schedule(of: self))
         Runner.local.object = nil
         finish(setup)
         waitForEnd()
-        return failure ?? orderFailure ?? checks.lazy.compactMap { $0() }.first ?? (search.hasDiverged ? diverged : nil)
+        Self.mutex.withLock { unsafe Run.active = nil }
+        return failure ?? orderFailure ?? checks.lazy.compactMap { $0() }.first ?? search.divergence
     }
 
     /// Waits until all is over, and sees to it that it ends.
@@ -81,26 +76,18 @@ extension Run {
             seen = passCount
         }
         // What can never go on may be resumed from outside, which the schedule does not see.
-        if isStuck, Self.mutex.withLock({ failure == nil }), end.wait(timeout: .now() + .seconds(1)) == .timedOut {
-            fail("hang: \(waits)")
+        if isStuck, Self.mutex.withLock({ failure == nil }) {
+            Thread.sleep(forTimeInterval: 1)
+            let woken = Self.mutex.withLock { runners.first { $0.isAwake } }
+            if let woken { failOutside("A thread wakes \(woken.name)") } else { fail("hang: \(waits)") }
         }
     }
 
     /// Notes what failed, the first time.
-    func fail(_ message: String) {
-        Self.mutex.withLock {
-            failure = failure ?? message
-            if current == nil { end.signal() }
-        }
-    }
+    func fail(_ message: String) { Self.mutex.withLock { failure = failure ?? message } }
 
-    /// A thread that is no part of the schedule has done something, and that may be to the run of the process.
-    static func failOutside(_ what: (Run) -> String?) {
-        mutex.withLock {
-            guard let run = unsafe active, let what = what(run) else { return }
-            run.fail("\(what), which is no part of the schedule: \(unseen)")
-        }
-    }
+    /// A thread that is no part of the schedule has done something to it.
+    func failOutside(_ what: String) { fail("\(what), which is no part of the schedule: \(unseen)") }
 
     /// Something has begun and cannot go on. The rest are timers, and blocks behind others.
     private var isStuck: Bool { runners.contains { $0.body == nil } }
@@ -111,7 +98,7 @@ extension Run {
     /// A runner is over: another one goes on.
     func finish(_ runner: Runner) {
         runners.removeAll { $0 === runner }
-        for next in runners where next.sleep?.place === runner { next.sleep = nil }
+        Self.mutex.withLock { wakes[ObjectIdentifier(runner)] = runner }
         passBaton(from: nil)
     }
 
@@ -122,24 +109,25 @@ extension Run {
         if passCount > 5_000 { fail("no end after 5000 steps: does \(me?.name ?? "a thread") wait in a loop?") }
         current = failure == nil ? choose(from: me) : nil
         let next = current
-        if let next, next.worker == nil { next.worker = Worker.take(for: next) }
         if next == nil { end.signal() }
         Self.mutex.unlock()
         if next === me { return }
-        next?.worker!.baton.signal()
-        me?.worker!.baton.wait()
+        next?.goOn()
+        me?.baton.wait()
     }
 
     /// What can go on, the caller first, and what may time out are the options.
     private func choose(from me: Runner?) -> Runner? {
-        var options = runners.filter { $0.sleep == nil }
+        var (options, late): ([Runner], [Runner]) = ([], [])
+        for runner in runners {
+            if runner.isAwake { options.append(runner) } else if runner.timeout != .max { late.append(runner) }
+        }
         if options.isEmpty { return passTime() }
         let place = options.firstIndex { $0 === me }
         if let place { options.swapAt(0, place) }
-        let free = place == nil ? options.count : 1
-        options += runners.filter { $0.sleep != nil && $0.timeout != .max }
-        let next = options[search.choose(options.count, free: free)]
-        return next.sleep == nil ? next : endSleep(of: next, at: next.timeout)
+        let choice = search.choose(options.count + late.count, free: place == nil ? options.count : 1)
+        if choice < options.count { return options[choice] }
+        return endSleep(of: late[choice - options.count], at: late[choice - options.count].timeout)
     }
 
     /// Nothing can go on: the clock does.
@@ -160,8 +148,7 @@ extension Run {
         runner.sleep = nil
         if runner.timeout > clock { return runner }
         runner.timeout = .max
-        let last = steps.last { $0.runner == runner.name }
-        steps.append(Step(runner: runner.name, what: "time-out of", entry: last?.entry))
+        steps.append(Step(runner: runner.name, what: "time-out"))
         return runner
     }
 }

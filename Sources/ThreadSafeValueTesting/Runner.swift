@@ -18,10 +18,10 @@ final class Runner: @unchecked Sendable {
 
     let name: String
     let run: Run
+    let baton = DispatchSemaphore(value: 0)
 
     /// What it is to do; `nil` once it has begun.
     var body: (() -> Void)?
-    var worker: Worker?
 
     /// What it waits for, and until when: a parker, a timer, or another runner that is to end.
     var sleep: (place: AnyObject, time: UInt64)?
@@ -43,28 +43,35 @@ final class Runner: @unchecked Sendable {
     }
 }
 
-/// A thread of the system, which is kept from schedule to schedule. It runs only while it has the baton.
+extension Runner {
+    /// Whether it can go on. With the mutex.
+    var isAwake: Bool { sleep == nil || run.wakes[ObjectIdentifier(sleep!.place)] != nil }
+
+    /// Gives it the baton.
+    func goOn() {
+        if body == nil { baton.signal() } else { Worker.begin(self) }
+    }
+}
+
+/// A thread of the system, which is kept from schedule to schedule.
 final class Worker: @unchecked Sendable {
-    let baton = DispatchSemaphore(value: 0)
-
-    /// What it runs next. Written before it gets the baton.
-    private var runner: Runner?
-
-    // With the mutex.
+    /// Those that run nothing. With the mutex.
     nonisolated(unsafe) private static var idle: [Worker] = []
 
-    /// One that nothing else runs on. With the mutex.
-    static func take(for runner: Runner) -> Worker {
-        let known = unsafe idle.popLast()
-        let worker = known ?? Worker()
+    private let start = DispatchSemaphore(value: 0)
+    private var runner: Runner?
+
+    static func begin(_ runner: Runner) {
+        let worker = Run.mutex.withLock { unsafe idle.popLast() } ?? Worker()
         worker.runner = runner
-        if known == nil { Thread.detachNewThread { worker.work() } }
-        return worker
+        worker.start.signal()
     }
+
+    private init() { Thread.detachNewThread(work) }
 
     private func work() {
         while true {
-            baton.wait()
+            start.wait()
             let runner = runner.take()!
             Runner.local.object = runner
             runner.body.take()!()
@@ -86,9 +93,7 @@ final class TaskPool: TaskExecutor, @unchecked Sendable {
     init(_ name: String, _ run: Run) { (self.name, self.run) = (name, run) }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        guard let me = Runner.current else {
-            return Run.failOutside { $0 === run ? "Something resumes \(name)" : nil }
-        }
+        guard let me = Runner.current else { return run.failOutside("Something resumes \(name)") }
         let next = job.description
         let job = UnownedJob(job)
         id = id ?? next

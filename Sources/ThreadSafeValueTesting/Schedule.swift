@@ -47,10 +47,8 @@ extension Schedule {
 #if EverySchedule
 extension Run {
     fileprivate func addThread(_ name: String, _ body: @escaping @Sendable () throws -> Void) {
-        let thread = Runner(name, self, after: Runner.current) { [self] in
-            do { try body() } catch { fail("\(name) threw \(error)") }
-        }
-        runners.append(thread)
+        let body = { [self] in do { try body() } catch { fail("\(name) threw \(error)") } }
+        runners.append(Runner(name, self, after: Runner.current, body))
     }
 
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)

@@ -7,9 +7,8 @@
 ///
 /// A schedule is a text of its choices, a digit each: at each fork, which of those that could go on did.
 final class Search {
-    /// By the number of changes.
-    private var levels: [[String]]
-    private var (level, index) = (0, 0)
+    /// Those that are left, by the number of changes.
+    private var levels: [ArraySlice<String>]
     private let isReplay: Bool
 
     /// Whether there are schedules with more changes.
@@ -27,8 +26,8 @@ final class Search {
     /// How many changes of threads were chosen.
     private(set) var changes = 0
 
-    /// An option was given that there was not.
-    private(set) var hasDiverged = false
+    /// What to say if an option was given that there was not.
+    private(set) var divergence: String?
 
     init(changes: Int, replaying text: String?) {
         (levels, isReplay) = ([[text ?? ""]] + Array(repeating: [], count: changes), text != nil)
@@ -38,12 +37,9 @@ final class Search {
 extension Search {
     /// Begins another schedule, if one is left.
     func next() -> Bool {
-        while index == levels[level].count {
-            if level + 1 == levels.count { return false }
-            (level, index) = (level + 1, 0)
-        }
-        begin(levels[level][index])
-        (index, schedules) = (index + 1, schedules + 1)
+        guard let level = levels.firstIndex(where: { !$0.isEmpty }) else { return false }
+        begin(levels[level].removeFirst())
+        schedules += 1
         return true
     }
 
@@ -58,19 +54,21 @@ extension Search {
     func choose(_ count: Int, free: Int) -> Int {
         if count == 1 { return 0 }
         var choice = given.first.map { Int(String($0), radix: 36) ?? count } ?? 0
-        if choice >= count { (choice, hasDiverged) = (0, true) }
+        if choice >= count {
+            choice = 0
+            divergence = "the test is not the same each time: does it use the clock, chance, or a static variable?"
+        }
         if given.popFirst() == nil, !isReplay {
             for option in 1..<count {
                 let changes = changes + (option < free ? 0 : 1)
-                if changes < levels.count { levels[changes].append(taken + digit(option)) } else { isCut = true }
+                isCut = isCut || changes == levels.count
+                if changes < levels.count { levels[changes].append(taken + String(option, radix: 36)) }
             }
         }
         if choice >= free { changes += 1 }
-        taken += digit(choice)
+        taken += String(choice, radix: 36)
         return choice
     }
-
-    private func digit(_ choice: Int) -> String { String(choice, radix: 36) }
 
     /// What to pass as `replaying`: without choices at the end that are the first option.
     var replay: String { taken.lastIndex { $0 != "0" }.map { String(taken[...$0]) } ?? "0" }

@@ -18,8 +18,8 @@ struct Step {
     /// The accesses around it, if it may wait.
     var outer: [Step] = []
 
-    /// Where the thread was; empty if that is not known.
-    var place: () -> String = { "" }
+    /// Where the thread was, if that is known.
+    var place: () -> String? = { nil }
 }
 
 /// A value or a lock that the test uses.
@@ -58,8 +58,7 @@ extension Run {
         if waits { step.outer = entries.filter { $0 !== entry && $0.isHeld(by: step) }.compactMap(access) }
         #if canImport(Runtime)
         if isTraced, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            let place = Place()
-            step.place = { place.text }
+            step.place = { [place = Place()] in place.text }
         }
         #endif
         steps.append(step)
@@ -78,7 +77,7 @@ extension Run {
         let textWidth = lines.map(\.text.count).max() ?? 0
         func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: width - text.count) }
         return lines.map { runner, text, place in
-            "  \(padded(runner, width))  \(place.isEmpty ? text : "\(padded(text, textWidth))   \(place)")\n"
+            "  \(padded(runner, width))  \(place.map { "\(padded(text, textWidth))   \($0)" } ?? text)\n"
         }.joined()
     }
 
@@ -92,10 +91,7 @@ extension Run {
     }
 
     /// What a runner did, and where.
-    func placed(_ step: Step) -> String {
-        let place = step.place()
-        return text(step) + (place.isEmpty ? "" : " at \(place)")
-    }
+    func placed(_ step: Step) -> String { text(step) + (step.place().map { " at \($0)" } ?? "") }
 
     /// With a number if several of the type are used, in the order in which they were used first.
     private func text(_ step: Step) -> String {
@@ -108,15 +104,13 @@ extension Run {
     /// Who waits for whom.
     var waits: String {
         // Each name once: a task waits as a whole, too.
-        let names = Set(runners.filter { $0.sleep != nil && $0.body == nil }.map(\.name))
+        let names = Set(runners.filter { $0.body == nil }.map(\.name))
         return names.sorted().map { name in
             guard let step = steps.last(where: { $0.runner == name }), let entry = step.entry, entry.object != nil
             else { return "\(name) is never resumed" }
-            let start = "\(name) waits after \(placed(step))"
             let isDetached = Scheduling.holder(at: entry.word) == Scheduling.detached
-            if isDetached { return "\(start), whose command has not called `done`" }
-            let holder = access(to: entry)?.runner
-            return start + (holder.map { ", which \($0 == name ? "it" : $0) has" } ?? "")
+            let holder = access(to: entry).map { ", which \($0.runner == name ? "it" : $0.runner) has" } ?? ""
+            return "\(name) waits after \(placed(step))\(isDetached ? ", whose command has not called `done`" : holder)"
         }.joined(separator: "; ")
     }
 }
@@ -124,20 +118,18 @@ extension Run {
 /// Prints the schedule in which the process crashes.
 enum Crash {
     /// How a crash is handled otherwise. Written once, before any schedule.
-    nonisolated(unsafe) private static var handlers: [(signal: CInt, action: sigaction)] = []
+    nonisolated(unsafe) private static var handlers: [CInt: sigaction] = [:]
 
     static func prepare() {
         for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT] {
-            var action = sigaction()
-            unsafe sigaction(number, nil, &action)
-            unsafe handlers.append((number, action))
+            unsafe sigaction(number, nil, &handlers[number, default: sigaction()])
             signal(number) { _ in Crash.report() }
         }
     }
 
     /// The crash goes on as it would have: the instruction is run again, with the handler from before.
     private static func report() {
-        for var handler in unsafe handlers { unsafe sigaction(handler.signal, &handler.action, nil) }
+        for (number, var handler) in unsafe handlers { unsafe sigaction(number, &handler, nil) }
         guard let run = Runner.current?.run else { return }
         // First what needs least.
         let replay = "everySchedule(replaying: \"\(run.search.replay)\")"
