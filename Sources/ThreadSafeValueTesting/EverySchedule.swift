@@ -71,7 +71,7 @@ public func everySchedule(
 }
 
 /// How much of a test was explored.
-public struct Exploration: Hashable, Sendable {
+public struct Exploration: Hashable, Sendable, CustomStringConvertible {
     /// How many schedules were run.
     public let schedules: Int
 
@@ -92,9 +92,7 @@ public struct Exploration: Hashable, Sendable {
         /// The one that was asked for.
         case replayed
     }
-}
 
-extension Exploration: CustomStringConvertible {
     /// The numbers in words.
     public var description: String {
         let count = schedules == 1 ? "1 schedule" : "\(schedules) schedules"

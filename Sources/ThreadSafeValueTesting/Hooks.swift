@@ -11,7 +11,7 @@ final class Hooks: Scheduler {
     /// Once in the process, before anything runs.
     static let install: Void = Scheduling.install(Hooks())
 
-    private init() { Crash.prepare() }
+    private init() { Run.reportCrashes() }
 
     func reached(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool) {
         guard let me = Runner.current else {
@@ -64,7 +64,8 @@ final class Hooks: Scheduler {
 
     func cancel(_ timer: LibraryTimer) {
         guard let run = Runner.current?.run else { return }
-        if let index = run.runners.firstIndex(where: { $0.sleep?.place === timer }) { run.runners.remove(at: index) }
+        // What a timer keeps may have a `deinit` that comes here again.
+        run.runners = run.runners.filter { $0.sleep?.place !== timer }
     }
 
     var time: UInt64? { Runner.current?.run.clock }

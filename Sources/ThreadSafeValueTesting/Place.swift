@@ -13,7 +13,7 @@ struct Place {
     private static let images = ImageMap.capture()
 
     // No more frames than it takes: the runtime's own, further out, lead a walk along frame pointers astray.
-    private let trace = try? Backtrace.capture(limit: 14, top: 0, images: images)
+    private let trace = try? Backtrace.capture(limit: 12, offset: 2, top: 0, images: images)
 
     /// The innermost place outside the library and its module for tests.
     var text: String? {

@@ -9,6 +9,8 @@ import ThreadSafeValue
 private let unseen =
     "not the main actor, Task.sleep, unstructured tasks, Dispatch blocks of your own, nor locks and semaphores of others"
 
+private let diverged = "the test is not the same each time: does it use the clock, chance, or a static variable?"
+
 /// One schedule: runners that pass a baton, and a clock that goes on only when nothing else can.
 ///
 /// Only the thread with the baton uses what changes here, but for what the mutex guards.
@@ -44,8 +46,9 @@ final class Run: @unchecked Sendable {
     init(_ search: Search, isTraced: Bool) { (self.search, self.isTraced) = (search, isTraced) }
 }
 
-// How a schedule begins and ends.
 extension Run {
+    // MARK: How a schedule begins and ends
+
     /// Runs the test once. The calling thread makes the values of the test.
     ///
     /// - Returns: What failed.
@@ -55,11 +58,10 @@ extension Run {
         Self.mutex.withLock { unsafe Run.active = self }
         defer { (runners, wakes, Runner.local.object) = ([], [:], nil) }
         try test(Schedule(of: self))
-        Runner.local.object = nil
         finish(setup)
         waitForEnd()
-        Self.mutex.withLock { unsafe Run.active = nil }
-        return failure ?? orderFailure ?? checks.lazy.compactMap { $0() }.first ?? search.divergence
+        Self.mutex.withLock { (unsafe Run.active, Runner.local.object) = (nil, nil) }
+        return failure ?? orderFailure ?? checks.lazy.compactMap { $0() }.first ?? (search.hasDiverged ? diverged : nil)
     }
 
     /// Waits until all is over, and sees to it that it ends.
@@ -68,10 +70,9 @@ extension Run {
         while end.wait(timeout: .now() + .seconds(4)) == .timedOut {
             Self.mutex.lock()
             defer { Self.mutex.unlock() }
-            if passCount == seen, let current {
-                let last = steps.last { $0.runner == current.name }.map { " since \(placed($0))" } ?? ""
-                let what = "\(current.name) runs or is blocked for 4 s\(last)"
-                return fail("\(what), where the schedule sees nothing: \(unseen)")
+            if passCount == seen, let me = current {
+                let last = lastStep(of: me.name).map { " since \(placed($0))" } ?? ""
+                return fail("\(me.name) runs or is blocked for 4 s\(last), where the schedule sees nothing: \(unseen)")
             }
             seen = passCount
         }
@@ -91,10 +92,9 @@ extension Run {
 
     /// Something has begun and cannot go on. The rest are timers, and blocks behind others.
     private var isStuck: Bool { runners.contains { $0.body == nil } }
-}
 
-// How the baton is passed.
-extension Run {
+    // MARK: How the baton is passed
+
     /// A runner is over: another one goes on.
     func finish(_ runner: Runner) {
         runners.removeAll { $0 === runner }
@@ -112,7 +112,7 @@ extension Run {
         if next == nil { end.signal() }
         Self.mutex.unlock()
         if next === me { return }
-        next?.goOn()
+        if let next, next.body != nil { Worker.begin(next) } else { next?.baton.signal() }
         me?.baton.wait()
     }
 
@@ -122,7 +122,7 @@ extension Run {
         for runner in runners {
             if runner.isAwake { options.append(runner) } else if runner.timeout != .max { late.append(runner) }
         }
-        if options.isEmpty { return passTime() }
+        if options.isEmpty { return isStuck ? passTime() : nil }
         let place = options.firstIndex { $0 === me }
         if let place { options.swapAt(0, place) }
         let choice = search.choose(options.count + late.count, free: place == nil ? options.count : 1)
@@ -134,7 +134,6 @@ extension Run {
     ///
     /// - Returns: What can go on then.
     private func passTime() -> Runner? {
-        if !isStuck { return nil }
         idleCount += 1
         // The library looks again and again; what it looks for does not come by itself.
         let isInVain = idleCount > 8 + 4 * runners.count
@@ -148,7 +147,7 @@ extension Run {
         runner.sleep = nil
         if runner.timeout > clock { return runner }
         runner.timeout = .max
-        steps.append(Step(runner: runner.name, what: "time-out"))
+        steps.append(Step(runner: runner.name, what: "time-out of", entry: lastStep(of: runner.name)?.entry))
         return runner
     }
 }

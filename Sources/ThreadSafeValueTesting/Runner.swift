@@ -16,6 +16,9 @@ final class Runner: @unchecked Sendable {
     /// That of the calling thread.
     static var current: Runner? { local.object }
 
+    /// Whether it can go on. With the mutex.
+    var isAwake: Bool { sleep == nil || run.wakes[ObjectIdentifier(sleep!.place)] != nil }
+
     let name: String
     let run: Run
     let baton = DispatchSemaphore(value: 0)
@@ -40,16 +43,6 @@ final class Runner: @unchecked Sendable {
 
     init(_ name: String, _ run: Run, after place: AnyObject? = nil, _ body: (() -> Void)? = nil) {
         (self.name, self.run, self.body, sleep) = (name, run, body, place.map { ($0, .max) })
-    }
-}
-
-extension Runner {
-    /// Whether it can go on. With the mutex.
-    var isAwake: Bool { sleep == nil || run.wakes[ObjectIdentifier(sleep!.place)] != nil }
-
-    /// Gives it the baton.
-    func goOn() {
-        if body == nil { baton.signal() } else { Worker.begin(self) }
     }
 }
 

@@ -67,6 +67,8 @@ extension Run {
     /// What is at an address, if it was used and has not gone away.
     func knownEntry(at word: UInt) -> Entry? { entries.last { $0.word == word && $0.object != nil } }
 
+    func lastStep(of name: String) -> Step? { steps.last { $0.runner == name } }
+
     /// The access of the thread or the task that has a value or a lock.
     private func access(to entry: Entry) -> Step? { steps.last { $0.entry === entry && entry.isHeld(by: $0) } }
 
@@ -106,35 +108,33 @@ extension Run {
         // Each name once: a task waits as a whole, too.
         let names = Set(runners.filter { $0.body == nil }.map(\.name))
         return names.sorted().map { name in
-            guard let step = steps.last(where: { $0.runner == name }), let entry = step.entry, entry.object != nil
+            guard let step = lastStep(of: name), let entry = step.entry, entry.object != nil
             else { return "\(name) is never resumed" }
             let isDetached = Scheduling.holder(at: entry.word) == Scheduling.detached
             let holder = access(to: entry).map { ", which \($0.runner == name ? "it" : $0.runner) has" } ?? ""
             return "\(name) waits after \(placed(step))\(isDetached ? ", whose command has not called `done`" : holder)"
         }.joined(separator: "; ")
     }
-}
 
-/// Prints the schedule in which the process crashes.
-enum Crash {
+    // MARK: Crashes
+
     /// How a crash is handled otherwise. Written once, before any schedule.
-    nonisolated(unsafe) private static var handlers: [CInt: sigaction] = [:]
+    nonisolated(unsafe) private static var crashHandlers: [CInt: sigaction] = [:]
 
-    static func prepare() {
+    /// Prints the schedule in which the process crashes.
+    static func reportCrashes() {
         for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT] {
-            unsafe sigaction(number, nil, &handlers[number, default: sigaction()])
-            signal(number) { _ in Crash.report() }
+            unsafe sigaction(number, nil, &crashHandlers[number, default: sigaction()])
+            signal(number) { _ in
+                // The crash goes on as it would have: the instruction is run again, with the handler from before.
+                for (number, var handler) in unsafe Run.crashHandlers { unsafe sigaction(number, &handler, nil) }
+                guard let run = Runner.current?.run else { return }
+                // First what needs least.
+                let replay = "everySchedule(replaying: \"\(run.search.replay)\")"
+                writeToStandardError("\neverySchedule: a crash in this schedule, replay it with \(replay)")
+                writeToStandardError(run.story)
+            }
         }
-    }
-
-    /// The crash goes on as it would have: the instruction is run again, with the handler from before.
-    private static func report() {
-        for (number, var handler) in unsafe handlers { unsafe sigaction(number, &handler, nil) }
-        guard let run = Runner.current?.run else { return }
-        // First what needs least.
-        let replay = "everySchedule(replaying: \"\(run.search.replay)\")"
-        writeToStandardError("\neverySchedule: a crash in this schedule, replay it with \(replay)")
-        writeToStandardError(run.story)
     }
 }
 #endif
