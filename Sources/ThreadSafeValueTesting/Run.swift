@@ -15,11 +15,13 @@ private let diverged = "the test is not the same each time: does it use the cloc
 ///
 /// Only the thread with the baton uses what changes here, but for what the mutex guards.
 final class Run: @unchecked Sendable {
+    /// Guards what other threads look at or change, of all schedules; for moments.
     static let mutex = NSRecursiveLock()
 
     /// The one of the process, for threads that are no part of it. With the mutex.
     nonisolated(unsafe) static weak var active: Run?
 
+    /// Whether each step notes its place, which takes long.
     let isTraced: Bool
     let search: Search
 
@@ -116,16 +118,16 @@ extension Run {
         me?.baton.wait()
     }
 
-    /// What can go on, the caller first, and what may time out are the options.
+    /// The options are what can go on, the caller first, and then what may time out.
     private func choose(from me: Runner?) -> Runner? {
         var (options, late): ([Runner], [Runner]) = ([], [])
         for runner in runners {
             if runner.isAwake { options.append(runner) } else if runner.timeout != .max { late.append(runner) }
         }
         if options.isEmpty { return isStuck ? passTime() : nil }
-        let place = options.firstIndex { $0 === me }
-        if let place { options.swapAt(0, place) }
-        let choice = search.choose(options.count + late.count, free: place == nil ? options.count : 1)
+        let own = options.firstIndex { $0 === me }
+        if let own { options.swapAt(0, own) }
+        let choice = search.choose(options.count + late.count, free: own == nil ? options.count : 1)
         if choice < options.count { return options[choice] }
         return endSleep(of: late[choice - options.count], at: late[choice - options.count].timeout)
     }

@@ -26,7 +26,8 @@ final class Runner: @unchecked Sendable {
     /// What it is to do; `nil` once it has begun.
     var body: (() -> Void)?
 
-    /// What it waits for, and until when: a parker, a timer, or another runner that is to end.
+    /// What it waits for, and until when: a parker, a timer, or another runner that is to end. For a task as a whole, the
+    /// run, which nothing wakes.
     var sleep: (place: AnyObject, time: UInt64)?
 
     /// When the time-out of the test ends that it began last.
