@@ -5,6 +5,9 @@
 // Public, because time limits are given in its type.
 public import Dispatch
 
+/// Explorations run one after the other, as the library has one scheduler.
+private let turn = DispatchSemaphore(value: 1)
+
 /// Runs a test under every order of its accesses to values, locks and turns that has few interruptions of threads, the fewest
 /// first.
 ///
@@ -39,21 +42,36 @@ public func everySchedule(
     _ test: (Schedule) throws -> Void
 ) throws -> Exploration {
     #if EverySchedule
-    try Explorer(changes: max(0, changes), limit: limit, timeout: timeout).explore(replaying: text, test)
+    turn.wait()
+    defer { turn.signal() }
+    _ = Hooks.install
+    let (search, end) = (Search(changes: max(0, changes), replaying: text), DispatchTime.now() + timeout)
+    while search.next() {
+        if text == nil, search.schedules > limit || DispatchTime.now() > end {
+            return Exploration(schedules: search.schedules - 1, extent: .stopped)
+        }
+        let run = Run(search, isTraced: false)
+        if let message = try run.execute(test) {
+            // Once more, with the places.
+            search.begin(search.taken)
+            let again = Run(search, isTraced: true)
+            if let message = try again.execute(test) { throw again.failure(message) }
+            throw run.failure("\(message), but not when run again")
+        }
+    }
+    let extent = text != nil ? Exploration.Extent.replayed : search.isCut ? .changes(changes) : .all
+    return Exploration(schedules: search.schedules, extent: extent)
     #else
-    throw ScheduleFailure(
-        description: """
-            everySchedule needs the package trait EverySchedule of ThreadSafeValue, and that is off: nothing was tested. \
-            Add traits: ["EverySchedule"] to the dependency, in a package for tests or behind a trait of your own.
-            """,
-        schedules: 0,
-        replay: ""
-    )
+    let description = """
+        everySchedule needs the package trait EverySchedule of ThreadSafeValue, and that is off: nothing was tested. \
+        Add traits: ["EverySchedule"] to the dependency, in a package for tests or behind a trait of your own.
+        """
+    throw ScheduleFailure(description: description, schedules: 0, replay: "")
     #endif
 }
 
 /// How much of a test was explored.
-public struct Exploration: Hashable, Sendable {
+public struct Exploration: Hashable, Sendable, CustomStringConvertible {
     /// How many schedules were run.
     public let schedules: Int
 
@@ -74,9 +92,7 @@ public struct Exploration: Hashable, Sendable {
         /// The one that was asked for.
         case replayed
     }
-}
 
-extension Exploration: CustomStringConvertible {
     /// The numbers in words.
     public var description: String {
         let count = schedules == 1 ? "1 schedule" : "\(schedules) schedules"

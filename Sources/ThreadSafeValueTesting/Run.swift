@@ -3,232 +3,154 @@
 //
 
 #if EverySchedule
-import Dispatch
 import Foundation
 import ThreadSafeValue
 
-/// One schedule: threads that pass a baton, and a clock that goes on only when nothing else can.
+private let unseen =
+    "not the main actor, Task.sleep, unstructured tasks, Dispatch blocks of your own, nor locks and semaphores of others"
+
+private let diverged = "the test is not the same each time: does it use the clock, chance, or a static variable?"
+
+/// One schedule: runners that pass a baton, and a clock that goes on only when nothing else can.
+///
+/// Only the thread with the baton uses what changes here, but for what the mutex guards.
 final class Run: @unchecked Sendable {
+    /// Guards what other threads look at or change, of all schedules; for moments.
+    static let mutex = NSRecursiveLock()
+
+    /// The one of the process, for threads that are no part of it. With the mutex.
+    nonisolated(unsafe) static weak var active: Run?
+
+    /// Whether each step notes its place, which takes long.
     let isTraced: Bool
+    let search: Search
 
-    // Set by the calling thread, before the first thread runs.
-    var starts: [(Run) -> Void] = []
+    /// What must be true in the end.
     var checks: [() -> String?] = []
-
-    // The rest is guarded by `mutex`, and changes on the thread with the baton but for what comes from outside.
-    let mutex = NSLock()
-    var choices: Choices
     var runners: [Runner] = []
     var steps: [Step] = []
-    /// The values and locks that the test uses, in the order in which they were used first.
+    /// The values and locks that the test uses, in the order in which they were used first. With the mutex.
     var entries: [Entry] = []
-    var nestings: [Nesting] = []
-    var names: [UInt64: String] = [:]
     var clock: UInt64 = 1_000_000_000
-    var timers: [(time: UInt64, timer: LibraryTimer, body: @Sendable () -> Void)] = []
-    /// When time-outs end that the test has given. Other timers are the library's own.
-    var timeouts: Set<UInt64> = []
-    var queues: [UInt: [Runner]] = [:]
-    /// Wake-ups that came first. Each place is kept, so that no other one has its address.
-    var earlyWakes: [ObjectIdentifier: AnyObject] = [:]
-    /// The tasks of the test that are not over.
-    var tasks: [(name: String, task: Task<Void, Never>)] = []
-    var jobNames: [String: String] = [:]
-    var nextJobName: String?
-    private var failure: String?
-    /// Accesses that nest in opposite orders.
-    var circle: [Nesting] = []
+    /// Where a sleep ends at once. Each place is kept, so that no other one has its address. With the mutex.
+    var wakes: [ObjectIdentifier: AnyObject] = [:]
+    /// How often the clock has gone on since the last step.
+    var idleCount = 0
 
-    private var thrown: String?
+    // The rest with the mutex.
+    private var passCount = 0
     /// What has the baton.
     private var current: Runner?
-    private var stepCount = 0
-    /// How often the clock has gone on since something happened.
-    var idleCount = 0
-    private var isOver = false
+    /// What failed first. After that, nothing gets the baton.
+    private var failure: String?
     private let end = DispatchSemaphore(value: 0)
-    /// What came from a thread that is no part of the schedule.
-    private var outside: String?
 
-    init(_ choices: Choices, isTraced: Bool) { (self.choices, self.isTraced) = (choices, isTraced) }
+    init(_ search: Search, isTraced: Bool) { (self.search, self.isTraced) = (search, isTraced) }
 }
 
-// What the explorer calls.
 extension Run {
+    // MARK: How a schedule begins and ends
+
     /// Runs the test once. The calling thread makes the values of the test.
     ///
     /// - Returns: What failed.
     func execute(_ test: (Schedule) throws -> Void) throws -> String? {
-        Hooks.activeRun = self
         let setup = Runner("setup", self)
-        (setup.isSetup, setup.worker) = (true, Worker())
-        runners = [setup]
-        Runner.current = setup
-        defer { (Hooks.activeRun, Runner.current) = (nil, nil) }
-        do { try test(Schedule(of: self)) } catch {
-            // None of the threads has begun.
-            mutex.withLock { isOver = true }
-            throw error
-        }
-        for start in starts { start(self) }
-        starts = []
-        Runner.current = nil
+        (setup.isSetup, runners, Runner.local.object) = (true, [setup], setup)
+        Self.mutex.withLock { unsafe Run.active = self }
+        defer { (runners, wakes, Runner.local.object) = ([], [:], nil) }
+        try test(Schedule(of: self))
         finish(setup)
         waitForEnd()
-        return failure ?? orderFailure ?? checks.lazy.compactMap { $0() }.first
+        Self.mutex.withLock { (unsafe Run.active, Runner.local.object) = (nil, nil) }
+        return failure ?? orderFailure ?? checks.lazy.compactMap { $0() }.first ?? (search.hasDiverged ? diverged : nil)
     }
 
     /// Waits until all is over, and sees to it that it ends.
     private func waitForEnd() {
-        var seen = -1
+        var seen = 0
         while end.wait(timeout: .now() + .seconds(4)) == .timedOut {
-            mutex.lock()
-            defer { mutex.unlock() }
-            if stepCount == seen, let runner = current {
-                let last = steps.last { $0.runner == runner.name }.map { " since \(placed($0))" } ?? ""
-                return stop(
-                    "\(runner.name) runs or is blocked for 4 s\(last), where the schedule sees nothing: \(Self.unseen)"
-                )
+            Self.mutex.lock()
+            defer { Self.mutex.unlock() }
+            if passCount == seen, let me = current {
+                let last = lastStep(of: me.name).map { " since \(placed($0))" } ?? ""
+                return fail("\(me.name) runs or is blocked for 4 s\(last), where the schedule sees nothing: \(unseen)")
             }
-            seen = stepCount
+            seen = passCount
         }
-        // What comes from outside now is something that the schedule does not see.
-        let isHang = mutex.withLock { isStuck } && end.wait(timeout: .now() + .seconds(1)) == .timedOut
-        mutex.withLock {
-            if isHang { failure = "hang: \(waits())" }
-            if let outside { failure = failure ?? "\(outside), which is no part of the schedule: \(Self.unseen)" }
-            failure = failure ?? thrown
+        // What can never go on may be resumed from outside, which the schedule does not see.
+        if isStuck, Self.mutex.withLock({ failure == nil }) {
+            Thread.sleep(forTimeInterval: 1)
+            let woken = Self.mutex.withLock { runners.first { $0.isAwake } }
+            if let woken { failOutside("A thread wakes \(woken.name)") } else { fail("hang: \(waits)") }
         }
     }
 
-    /// The run is over, and something can never go on.
-    private var isStuck: Bool { isOver && failure == nil && !(runners.isEmpty && tasks.isEmpty) }
+    /// Notes what failed, the first time.
+    func fail(_ message: String) { Self.mutex.withLock { failure = failure ?? message } }
 
-    static let unseen = """
-        not the main actor, Task.sleep, unstructured tasks, Dispatch blocks of your own, nor locks and semaphores of others
-        """
-}
+    /// A thread that is no part of the schedule has done something to it.
+    func failOutside(_ what: String) { fail("\(what), which is no part of the schedule: \(unseen)") }
 
-// How the baton is passed.
-extension Run {
+    /// Something has begun and cannot go on. The rest are timers, and blocks behind others.
+    private var isStuck: Bool { runners.contains { $0.body == nil } }
+
+    // MARK: How the baton is passed
+
     /// A runner is over: another one goes on.
     func finish(_ runner: Runner) {
-        mutex.lock()
         runners.removeAll { $0 === runner }
-        if let queue = runner.queue { queues[queue]?.removeFirst() }
+        Self.mutex.withLock { wakes[ObjectIdentifier(runner)] = runner }
         passBaton(from: nil)
     }
 
-    /// Chooses what goes on, and returns when the caller does. Takes the mutex over, and gives it back.
+    /// Chooses what goes on, and returns when the caller does: never, if the run is over.
     func passBaton(from me: Runner?) {
-        stepCount += 1
-        if stepCount > 5_000 { stop("no end after 5000 steps: does \(me?.name ?? "a thread") wait in a loop?") }
-        guard !isOver, let next = choose(from: me) else {
-            stop()
-            mutex.unlock()
-            // The thread stays where it is: the run is over.
-            while let me { me.worker!.baton.wait() }
-            return
-        }
-        current = next
-        if next === me { return mutex.unlock() }
-        if next.worker == nil { next.worker = Worker.take(for: next) }
-        mutex.unlock()
-        next.worker!.baton.signal()
-        me?.worker!.baton.wait()
+        Self.mutex.lock()
+        passCount += 1
+        if passCount > 5_000 { fail("no end after 5000 steps: does \(me?.name ?? "a thread") wait in a loop?") }
+        current = failure == nil ? choose(from: me) : nil
+        let next = current
+        if next == nil { end.signal() }
+        Self.mutex.unlock()
+        if next === me { return }
+        if let next, next.body != nil { Worker.begin(next) } else { next?.baton.signal() }
+        me?.baton.wait()
     }
 
-    /// Ends the run, once. With the mutex.
-    private func stop(_ message: String? = nil) {
-        if isOver { return }
-        (isOver, failure) = (true, message)
-        end.signal()
-    }
-
-    /// A thread has found what ends the run.
-    func fail(_ message: String, on me: Runner) -> Never {
-        mutex.withLock { stop(message) }
-        while true { me.worker!.baton.wait() }
-    }
-
+    /// The options are what can go on, the caller first, and then what may time out.
     private func choose(from me: Runner?) -> Runner? {
-        repeat {
-            // Loops, as closures take long in a debug build.
-            let stays = me.map(canGoOn) == true
-            var options = stays ? [me!] : []
-            for runner in runners where runner !== me && canGoOn(runner) { options.append(runner) }
-            if options.isEmpty { continue }
-            let ends = ends(ofTimeoutsOnly: true)
-            let chosen = choices.choose(options.count + ends.count, free: stays ? 1 : options.count)
-            return chosen < options.count ? options[chosen] : ends[chosen - options.count].happen()
-        } while passTime()
-        return nil
-    }
-
-    private func canGoOn(_ runner: Runner) -> Bool {
-        if runner.sleep != nil { return runner.isWoken }
-        guard runner.worker == nil, let queue = runner.queue else { return true }
-        return queues[queue]?.first === runner
+        var (options, late): ([Runner], [Runner]) = ([], [])
+        for runner in runners {
+            if runner.isAwake { options.append(runner) } else if runner.timeout != .max { late.append(runner) }
+        }
+        if options.isEmpty { return isStuck ? passTime() : nil }
+        let own = options.firstIndex { $0 === me }
+        if let own { options.swapAt(0, own) }
+        let choice = search.choose(options.count + late.count, free: own == nil ? options.count : 1)
+        if choice < options.count { return options[choice] }
+        return endSleep(of: late[choice - options.count], at: late[choice - options.count].timeout)
     }
 
     /// Nothing can go on: the clock does.
     ///
-    /// - Returns: Whether something can then.
-    private func passTime() -> Bool {
-        if runners.isEmpty && tasks.isEmpty { return false }
+    /// - Returns: What can go on then.
+    private func passTime() -> Runner? {
         idleCount += 1
         // The library looks again and again; what it looks for does not come by itself.
-        let ends = ends(ofTimeoutsOnly: idleCount > 8 + 4 * runners.count)
-        guard idleCount <= 1_000, let first = ends.min(by: { $0.time < $1.time }) else { return false }
-        _ = first.happen()
-        return true
-    }
-
-    /// The timers and the sleeps that time may end, and what goes on then.
-    private func ends(ofTimeoutsOnly isOnlyForTimeouts: Bool) -> [(time: UInt64, happen: () -> Runner)] {
-        var ends: [(time: UInt64, happen: () -> Runner)] = []
-        for (index, timer) in timers.enumerated() where !isOnlyForTimeouts || timeouts.contains(timer.time) {
-            ends.append((timer.time, { self.fire(index) }))
-        }
-        for runner in runners where !runner.isWoken {
-            guard let sleep = runner.sleep else { continue }
-            let timeout = runner.timeout ?? .max
-            let time = isOnlyForTimeouts ? timeout : min(sleep.time, timeout)
-            if time != .max { ends.append((time, { self.endSleep(of: runner, at: time) })) }
-        }
-        return ends
+        let isInVain = idleCount > 8 + 4 * runners.count
+        func time(_ runner: Runner) -> UInt64 { min(runner.timeout, isInVain ? .max : runner.sleep!.time) }
+        let next = runners.min { time($0) < time($1) }!
+        return time(next) == .max ? nil : endSleep(of: next, at: time(next))
     }
 
     private func endSleep(of runner: Runner, at time: UInt64) -> Runner {
         clock = max(clock, time)
-        if let timeout = runner.timeout, timeout <= clock {
-            runner.timeout = nil
-            steps.append(Step(runner: runner.name, what: "time-out of", entry: runner.taken.last?.entry))
-        }
         runner.sleep = nil
+        if runner.timeout > clock { return runner }
+        runner.timeout = .max
+        steps.append(Step(runner: runner.name, what: "time-out of", entry: lastStep(of: runner.name)?.entry))
         return runner
-    }
-
-    private func fire(_ index: Int) -> Runner {
-        let timer = timers.remove(at: index)
-        clock = max(clock, timer.time)
-        let runner = Runner(timeouts.contains(timer.time) ? "time-out" : "timer", self) { _ in timer.body() }
-        runners.append(runner)
-        return runner
-    }
-}
-
-// What the hooks and the tasks call, with the mutex.
-extension Run {
-    /// Something came from a thread that is no part of the schedule.
-    func noteOutside(_ what: String) {
-        outside = outside ?? what
-        if isStuck { end.signal() }
-    }
-
-    /// A thread or a task of the test may throw.
-    func note(_ name: String, _ body: () throws -> Void) {
-        do { try body() } catch { mutex.withLock { thrown = thrown ?? "\(name) threw \(error)" } }
     }
 }
 #endif

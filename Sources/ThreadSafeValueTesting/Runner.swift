@@ -3,80 +3,101 @@
 //
 
 #if EverySchedule
-import Dispatch
 import Foundation
 import ThreadSafeValue
 
-/// What goes on by itself in a schedule: a thread, a part of a task between two awaits, a block of a queue.
+/// What goes on by itself in a schedule: a thread, a part of a task between two awaits, a block of a queue, a timer. And
+/// a task as a whole, which sleeps until its last part is over.
+///
+/// Only the thread with the baton uses what changes here.
 final class Runner: @unchecked Sendable {
+    static let local = ThreadLocal<Runner>()
+
+    /// That of the calling thread.
+    static var current: Runner? { local.object }
+
+    /// Whether it can go on. With the mutex.
+    var isAwake: Bool { sleep == nil || run.wakes[ObjectIdentifier(sleep!.place)] != nil }
+
     let name: String
     let run: Run
+    let baton = DispatchSemaphore(value: 0)
 
-    // All that changes is guarded by the mutex of the run, but `body`, which its own thread takes.
-    var body: ((Run) -> Void)?
-    var worker: Worker?
+    /// What it is to do; `nil` once it has begun.
+    var body: (() -> Void)?
 
-    /// Where it sleeps, and until when.
+    /// What it waits for, and until when: a parker, a timer, or another runner that is to end. For a task as a whole, the
+    /// run, which nothing wakes.
     var sleep: (place: AnyObject, time: UInt64)?
-    var isWoken = false
 
-    /// When the time-out ends that it began last.
-    var timeout: UInt64?
+    /// When the time-out of the test ends that it began last.
+    var timeout = UInt64.max
 
     /// The serial queue that it is a block of.
     var queue: UInt?
 
-    /// What it may have: accesses that are not over, as far as it is known.
-    var taken: [(step: Int, entry: Entry)] = []
+    /// The task that it is as a whole.
+    var task: Task<Void, Never>?
 
     /// Runs nothing yet: the test names its threads.
     var isSetup = false
 
-    init(_ name: String, _ run: Run, _ body: ((Run) -> Void)? = nil) {
-        (self.name, self.run, self.body) = (name, run, body)
+    init(_ name: String, _ run: Run, after place: AnyObject? = nil, _ body: (() -> Void)? = nil) {
+        (self.name, self.run, self.body, sleep) = (name, run, body, place.map { ($0, .max) })
     }
 }
 
-extension Runner {
-    private static let local = ThreadLocal<Runner>()
-
-    /// That of the calling thread.
-    static var current: Runner? {
-        get { local.object }
-        set { local.object = newValue }
-    }
-}
-
-/// A thread of the system, which is kept from schedule to schedule. It runs only while it has the baton.
+/// A thread of the system, which is kept from schedule to schedule.
 final class Worker: @unchecked Sendable {
-    let baton = DispatchSemaphore(value: 0)
-
-    /// What it runs next. Written before it gets the baton.
-    var runner: Runner?
-
-    private static let lock = NSLock()
+    /// Those that run nothing. With the mutex.
     nonisolated(unsafe) private static var idle: [Worker] = []
 
-    /// One that nothing else runs on.
-    static func take(for runner: Runner) -> Worker {
-        let known = lock.withLock { unsafe idle.popLast() }
-        let worker = known ?? Worker()
+    private let start = DispatchSemaphore(value: 0)
+    private var runner: Runner?
+
+    static func begin(_ runner: Runner) {
+        let worker = Run.mutex.withLock { unsafe idle.popLast() } ?? Worker()
         worker.runner = runner
-        if known == nil { Thread.detachNewThread { worker.work() } }
-        return worker
+        worker.start.signal()
     }
+
+    private init() { Thread.detachNewThread(work) }
 
     private func work() {
         while true {
-            baton.wait()
-            let runner = runner!
-            Runner.current = runner
-            runner.body.take()!(runner.run)
-            Runner.current = nil
-            self.runner = nil
-            Self.lock.withLock { unsafe Self.idle.append(self) }
+            start.wait()
+            let runner = runner.take()!
+            Runner.local.object = runner
+            runner.body.take()!()
+            Runner.local.object = nil
+            Run.mutex.withLock { unsafe Self.idle.append(self) }
             runner.run.finish(runner)
         }
+    }
+}
+
+/// Runs the parts of one task of the test, and those of its child tasks and their actors.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+final class TaskPool: TaskExecutor, @unchecked Sendable {
+    private let (name, run): (String, Run)
+
+    /// What the system calls the task: it is the first one here.
+    private var id: String?
+
+    init(_ name: String, _ run: Run) { (self.name, self.run) = (name, run) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        guard let me = Runner.current else { return run.failOutside("Something resumes \(name)") }
+        let next = job.description
+        let job = UnownedJob(job)
+        id = id ?? next
+        // The part of an actor belongs to no task.
+        let part = !next.contains(where: \.isNumber) ? "actor" : next == id ? name : "child of \(name)"
+        // Nothing runs before all are named.
+        let runner = Runner(part, run, after: me.isSetup ? me : nil) {
+            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
+        }
+        run.runners.append(runner)
     }
 }
 #endif

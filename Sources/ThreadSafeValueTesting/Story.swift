@@ -6,13 +6,20 @@
 import Foundation
 import ThreadSafeValue
 
-/// What one thread did.
+/// What one runner did.
 struct Step {
     let runner: String
     let what: String
     var entry: Entry?
-    /// Where the thread was; empty if that is not known.
-    var place: () -> String = { "" }
+
+    /// The thread and the task that made the access.
+    var identity: (thread: UInt64, task: UInt64) = (0, 0)
+
+    /// The accesses around it, if it may wait.
+    var outer: [Step] = []
+
+    /// Where the thread was, if that is known.
+    var place: () -> String? = { nil }
 }
 
 /// A value or a lock that the test uses.
@@ -25,6 +32,13 @@ final class Entry {
         (self.object, self.word, type) = (object, word, Swift.type(of: object))
     }
 
+    /// Whether the thread or the task of a step has it.
+    func isHeld(by step: Step) -> Bool {
+        guard let object else { return false }
+        let holder = withExtendedLifetime(object) { Scheduling.holder(at: word) }
+        return holder != 0 && (holder == step.identity.thread || holder == step.identity.task)
+    }
+
     /// As the program calls it.
     var typeName: String {
         let name = "\(type)".replacingOccurrences(of: "CommandQueueStorage", with: "QueueSafeValue")
@@ -33,74 +47,94 @@ final class Entry {
 }
 
 extension Run {
-    /// Notes an access, and what it says of the order of locks. With the mutex.
-    ///
-    /// - Returns: The number of its step.
-    func record(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool, by me: Runner) -> Int {
+    /// Notes an access.
+    func record(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool, by me: Runner) {
+        idleCount = 0
+        if me.timeout != .max, !what.description.contains("time-out") { me.timeout = .max }
         let known = knownEntry(at: word)
         let entry = known ?? Entry(object, word)
-        if known == nil { entries.append(entry) }
-        let identity = Scheduling.identity
-        names[identity.thread] = me.name
-        if identity.task != 0 { names[identity.task] = me.name }
-        steps.append(Step(runner: me.name, what: "\(what)", entry: entry))
-        me.taken.removeAll { $0.entry === entry || !$0.entry.isHeld(by: identity) }
-        if waits { noteOrder(of: me.taken, before: entry) }
-        me.taken.append((steps.count - 1, entry))
-        return steps.count - 1
+        if known == nil { Self.mutex.withLock { entries.append(entry) } }
+        var step = Step(runner: me.name, what: what.description, entry: entry, identity: Scheduling.identity)
+        if waits { step.outer = entries.filter { $0 !== entry && $0.isHeld(by: step) }.compactMap(access) }
+        #if canImport(Runtime)
+        if isTraced, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            step.place = { [place = Place()] in place.text }
+        }
+        #endif
+        steps.append(step)
     }
 
     /// What is at an address, if it was used and has not gone away.
     func knownEntry(at word: UInt) -> Entry? { entries.last { $0.word == word && $0.object != nil } }
 
+    func lastStep(of name: String) -> Step? { steps.last { $0.runner == name } }
+
+    /// The access of the thread or the task that has a value or a lock.
+    private func access(to entry: Entry) -> Step? { steps.last { $0.entry === entry && entry.isHeld(by: $0) } }
+
     /// A line for each step, but for the first ones of very many.
-    var story: String {
+    fileprivate var story: String {
         let lines = steps.suffix(200).map { (runner: $0.runner, text: text($0), place: $0.place()) }
-        let width = lines.map { $0.runner.count }.max() ?? 0
-        let textWidth = lines.map { $0.text.count }.max() ?? 0
+        let width = lines.map(\.runner.count).max() ?? 0
+        let textWidth = lines.map(\.text.count).max() ?? 0
         func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: width - text.count) }
         return lines.map { runner, text, place in
-            let text = place.isEmpty ? text : "\(padded(text, textWidth))   \(place)"
-            return "  \(padded(runner, width))  \(text)\n"
+            "  \(padded(runner, width))  \(place.map { "\(padded(text, textWidth))   \($0)" } ?? text)\n"
         }.joined()
     }
 
-    private func text(_ step: Step) -> String { step.entry.map { "\(step.what) \(name($0))" } ?? step.what }
-
-    /// What a thread did, and where.
-    func placed(_ step: Step) -> String {
-        let place = step.place()
-        return text(step) + (place.isEmpty ? "" : " at \(place)")
+    /// What a failure says, with all that went before.
+    func failure(_ message: String) -> ScheduleFailure {
+        let text = """
+            \(message), after \(number(search.schedules, "schedule")), with \(number(search.changes, "change")) of threads
+            \(story)replay with everySchedule(replaying: "\(search.replay)")
+            """
+        return ScheduleFailure(description: text, schedules: search.schedules, replay: search.replay)
     }
 
-    /// With a number if there are several of its type, in the order in which they were used first.
-    private func name(_ entry: Entry) -> String {
+    /// What a runner did, and where.
+    func placed(_ step: Step) -> String { text(step) + (step.place().map { " at \($0)" } ?? "") }
+
+    /// With a number if several of the type are used, in the order in which they were used first.
+    private func text(_ step: Step) -> String {
+        guard let entry = step.entry else { return step.what }
         let same = entries.filter { $0.type == entry.type }
-        return entry.typeName + (same.count > 1 ? " #\(same.firstIndex { $0 === entry }! + 1)" : "")
+        let number = same.count > 1 ? " #\(same.firstIndex { $0 === entry }! + 1)" : ""
+        return "\(step.what) \(entry.typeName)\(number)"
     }
 
-    /// Who waits for whom. With the mutex.
-    func waits() -> String {
-        let sleepers = runners.filter { $0.sleep != nil && !$0.isWoken }.map(\.name)
-        let suspended = tasks.map(\.name).filter { !sleepers.contains($0) }
-        return (sleepers + suspended).map { name in
-            guard let step = steps.last(where: { $0.runner == name }), let entry = step.entry, entry.object != nil
-            else {
-                return "\(name) is never resumed"
-            }
-            let start = "\(name) waits after \(placed(step))"
-            let holder = Scheduling.holder(at: entry.word)
-            if holder == Scheduling.detached { return "\(start), whose command has not called `done`" }
-            return names[holder].map { "\(start), which \($0 == name ? "it" : $0) has" } ?? start
+    /// Who waits for whom.
+    var waits: String {
+        // Each name once: a task waits as a whole, too.
+        let names = Set(runners.filter { $0.body == nil }.map(\.name))
+        return names.sorted().map { name in
+            guard let step = lastStep(of: name), let entry = step.entry, entry.object != nil
+            else { return "\(name) is never resumed" }
+            let isDetached = Scheduling.holder(at: entry.word) == Scheduling.detached
+            let holder = access(to: entry).map { ", which \($0.runner == name ? "it" : $0.runner) has" } ?? ""
+            return "\(name) waits after \(placed(step))\(isDetached ? ", whose command has not called `done`" : holder)"
         }.joined(separator: "; ")
     }
-}
 
-extension Entry {
-    func isHeld(by identity: (thread: UInt64, task: UInt64)) -> Bool {
-        guard let object else { return false }
-        let holder = withExtendedLifetime(object) { Scheduling.holder(at: word) }
-        return holder != 0 && (holder == identity.thread || holder == identity.task)
+    // MARK: Crashes
+
+    /// How a crash is handled otherwise. Written once, before any schedule.
+    nonisolated(unsafe) private static var crashHandlers: [CInt: sigaction] = [:]
+
+    /// Prints the schedule in which the process crashes.
+    static func reportCrashes() {
+        for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT] {
+            unsafe sigaction(number, nil, &crashHandlers[number, default: sigaction()])
+            signal(number) { _ in
+                // The crash goes on as it would have: the instruction is run again, with the handler from before.
+                for (number, var handler) in unsafe Run.crashHandlers { unsafe sigaction(number, &handler, nil) }
+                guard let run = Runner.current?.run else { return }
+                // First what needs least.
+                let replay = "everySchedule(replaying: \"\(run.search.replay)\")"
+                writeToStandardError("\neverySchedule: a crash in this schedule, replay it with \(replay)")
+                writeToStandardError(run.story)
+            }
+        }
     }
 }
 #endif

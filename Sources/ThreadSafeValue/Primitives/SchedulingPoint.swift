@@ -19,13 +19,11 @@ package protocol Scheduler: AnyObject, Sendable {
     ///
     /// - Returns: Whether it was woken.
     func park(_ place: AnyObject, until time: UInt64) -> Bool?
-    func wake(_ place: AnyObject) -> Bool
+    func wake(_ place: AnyObject)
     func dispatch(_ body: @escaping @Sendable () -> Void, to queue: DispatchQueue, identity: UInt) -> Bool
     /// Calls a closure at a time of `now()`, unless its timer is cancelled before.
     func call(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool
     func cancel(_ timer: LibraryTimer)
-    /// Threads wait for each other. Doesn't return if they are in a test.
-    func foundCircle()
     /// The virtual time, if the thread has one.
     var time: UInt64? { get }
 }
@@ -68,8 +66,13 @@ func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRa
 func schedulerTime() -> UInt64? { Scheduling.current?.time }
 @usableFromInline func schedulerTimeout(_ time: UInt64) { Scheduling.current?.beganTimeout(until: time) }
 func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { Scheduling.current?.park(place, until: time) }
-func schedulerWake(_ place: AnyObject) -> Bool { Scheduling.current?.wake(place) == true }
-func schedulerFoundCircle() { Scheduling.current?.foundCircle() }
+/// The place is woken as ever, too: a thread that is no part of a test may sleep there.
+func schedulerWake(_ place: AnyObject) -> Bool {
+    Scheduling.current?.wake(place)
+    return false
+}
+/// Threads wait for each other: a thread of a test sleeps for ever, so that the test says who waits for whom.
+func schedulerFoundCircle() { _ = schedulerPark(Parker(), .max) }
 func schedulerCancels(_ timer: LibraryTimer) { Scheduling.current?.cancel(timer) }
 func schedulerCalls(_ body: @escaping @Sendable () -> Void, at time: UInt64, for timer: LibraryTimer) -> Bool {
     Scheduling.current?.call(body, at: time, for: timer) == true

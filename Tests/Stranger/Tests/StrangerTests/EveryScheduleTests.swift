@@ -150,6 +150,38 @@ struct EveryScheduleTests {
         }
     }
 
+    @Test("Opposite orders are a fault where another lock keeps them apart only once")
+    func ordersThatAreGuardedOnce() throws {
+        let failure = try failure { schedule in
+            let (guardian, a, b) = (Protected(0), Protected(0), Protected(0))
+            schedule.thread("a") { guardian.write { _ in a.write { _ in b.wrappedValue += 1 } } }
+            schedule.thread("b") {
+                guardian.write { _ in b.write { _ in a.wrappedValue += 1 } }
+                b.write { _ in a.wrappedValue += 1 }
+            }
+        }
+        #expect(failure.description.hasPrefix("opposite orders: a: access to Protected<Int> #2"))
+    }
+
+    @Test("A circle of three is a hang")
+    func circleOfThree() throws {
+        let failure = try failure { schedule in
+            let values = [Protected(0), Protected(0), Protected(0)]
+            for index in 0..<3 {
+                schedule.thread("\(index)") { values[index].write { _ in values[(index + 1) % 3].wrappedValue += 1 } }
+            }
+        }
+        #expect(failure.description.hasPrefix("hang: 0 waits after access to Protected<Int>"))
+        #expect(failure.description.contains(", which 1 has"))
+    }
+
+    @Test("A replay that is none of this test fails")
+    func wrongReplay() throws {
+        let failure = try failure(replaying: "z") { add($0, threads: 2, accesses: 2) }
+        #expect(failure.description.hasPrefix("the test is not the same each time"))
+        #expect(try everySchedule(replaying: "0") { add($0, threads: 2, accesses: 2) }.extent == .replayed)
+    }
+
     @Test("Blocks of a serial queue run one after the other, on their queue")
     func serialQueue() throws {
         try everySchedule { schedule in
