@@ -112,6 +112,8 @@ extension TurnQueue {
 
     /// Waits a moment: a command seldom comes alone.
     private func waitForMore() {
+        // On virtual time nothing changes meanwhile.
+        if schedulerTime() != nil { return }
         for _ in 0..<HandoffPolicy.looksForMore where turn.isLineEmpty {
             for _ in 0..<HandoffPolicy.pausesForMore { pauseSpinning() }
         }
