@@ -120,8 +120,13 @@ extension Line {
         lane.commands.notePriorityChanged()
         // A block with a batch looks at the line before it goes on.
         reorderings.note()  // fault: its block sees no new priority
-        // fault: its lane keeps the old place
-        if lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 { reinsert(lane) }
+        guard lane.state.standing == .inLine else { return true }
+        if lane.running?.batch.count ?? 0 == 0 {
+            reinsert(lane)  // fault: its lane keeps the old place
+        } else {
+            // The block may tell callers, so that the turn is free.
+            unsafe moveUp(lane, to: (command.priority, command.arrival))
+        }
         return true
     }
 

@@ -291,6 +291,15 @@ extension Line {
         insert(waiter)
     }
 
+    /// A lane whose first command is not known takes the place of another command, if that comes first.
+    mutating func moveUp(_ lane: Lane, to place: (priority: CommandPriority, arrival: UInt64)) {
+        let old = (lane.state.priority, lane.state.arrival)
+        guard place.priority > old.0 || place.priority == old.0 && place.arrival < old.1 else { return }
+        remove(lane)
+        (lane.state.priority, lane.state.arrival) = place
+        insert(lane)
+    }
+
     /// Takes a waiter out of the line until it arrives.
     mutating func setAside(_ waiter: Waiter) {
         remove(waiter)

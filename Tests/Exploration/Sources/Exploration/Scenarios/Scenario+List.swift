@@ -99,6 +99,8 @@ extension Scenario {
           async 0; async 0; change 1 high | async 1 medium; wait
         a command is lowered to its equals while its lane waits [queues 1 1, preemptions 2]:
           async 0 high; async 1; change 0 lowest | async 1 medium
+        a command changes its priority while its block tells [queues 1, batch 3, preemptions 3]:
+          async 0 tells; async 0 | change 1 highest; wait medium
         a command changes its priority while a block has a batch [queues 1 1, batch 3, preemptions 1]:
           async 0; async 0; async 0 | change 2 high | async 1 medium
         a command of a batch is raised past equals [queues 1 1, batch 3, preemptions 2]:
