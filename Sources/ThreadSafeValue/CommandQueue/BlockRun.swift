@@ -58,6 +58,9 @@ final class BlockRun: @unchecked Sendable {
 
         var hasTurn = false
 
+        /// Another block does the rest. Set with the turn, or by the thread of the block.
+        var isReplaced = false
+
         /// How many commands have begun.
         var count = 0
 

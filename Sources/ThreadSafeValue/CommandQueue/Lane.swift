@@ -19,8 +19,7 @@ final class Lane: Waiter, @unchecked Sendable {
     /// The commands that wait, but for the batch of the block.
     @safe @exclusivity(unchecked) var commands = LaneCommands()
 
-    /// The block that was dispatched last, until it is over. A block that was replaced is not here any more, as it finds
-    /// with the turn, without the lock.
+    /// The block that was dispatched last, until it is over. A block that was replaced is not here any more.
     @safe @exclusivity(unchecked) var running: BlockRun?
 
     init(target: DispatchQueue, of turns: TurnQueue) {

@@ -64,6 +64,7 @@ extension Line {
     /// Another block does the rest of the lane's commands. The old one tells somebody, or runs on this thread.
     mutating func replaceBlock(_ lane: Lane) {
         lane.running?.putBatchBack()
+        lane.running?.state.isReplaced = true
         if lane.state.standing != .late { reinsert(lane) }
         startBlock(lane)
     }

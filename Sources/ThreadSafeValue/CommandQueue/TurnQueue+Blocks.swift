@@ -79,7 +79,7 @@ extension TurnQueue {
         run.tell()
         run.isTelling = false
         run.state.hasTurn = word.exchangeAcquiring(free, for: run.state.word.bits)
-        if !run.state.hasTurn || run.lane.running !== run { update { $0.returnFromTelling(run) } }
+        if !run.state.hasTurn || run.state.isReplaced { update { $0.returnFromTelling(run) } }
         return true
     }
 

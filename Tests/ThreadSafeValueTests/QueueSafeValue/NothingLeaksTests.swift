@@ -116,7 +116,10 @@ struct NothingLeaksTests {
 
     // Unoptimized code allocates for reasons of its own, and sanitizers need memory themselves.
     #if os(Linux) && canImport(Glibc) && !DEBUG
-    @Test("A waiting command that nobody contends with allocates nothing: it runs when there is no memory")
+    @Test(
+        "A waiting command that nobody contends with allocates nothing: it runs when there is no memory",
+        .enabled(if: !isSanitized)
+    )
     func allocatesNothing() async {
         await #expect(processExitsWith: .success) {
             giveUp(afterSeconds: 120)
