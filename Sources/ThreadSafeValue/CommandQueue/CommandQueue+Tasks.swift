@@ -43,7 +43,8 @@ extension CommandQueue where Value: Sendable {
         } catch {
             result = .failure(.unexpected(error: error))
         }
-        giveTurnBack(of: holder, afterChange: true)
+        // Others may lift the priority of the task, so there is more to do than to free the turn.
+        giveTurnBackSlowly(afterChange: true)
         return result
     }
 

@@ -12,7 +12,7 @@ extension Line {
         let isBlockHere = front.kind == .queue && front.state.dueTime == .max
         guard isBlockHere || waiters.elements.count > 1 else { return }
         timerRuns = true
-        actions.timerTime = min(front.state.dueTime, now() + HandoffPolicy.late)
+        actions.append(.look(at: min(front.state.dueTime, now() + HandoffPolicy.late)))
     }
 
     /// The time of the timer has come.
@@ -58,7 +58,7 @@ extension Line {
         if let own = own(of: lane) {
             own.passes = HandoffPolicy.passes
         } else {
-            actions.lateTargets.append(lane.target)
+            actions.append(.mark(lane.target))
         }
     }
 

@@ -55,11 +55,6 @@ struct Line {
     /// The value has gone, and the turn word with it.
     private(set) var isOver = false
 
-    /// How many waiting tasks lift the priority of a task that has the turn, or had, so that it must not end; and where
-    /// it waits for that.
-    private(set) var liftCount = 0
-    private var lifted: [Parker] = []
-
     /// Says when the front thread is owed the turn.
     private var fairness = FairnessClock()
 
@@ -79,10 +74,8 @@ struct Line {
     /// The turn word says already what it has to.
     var isUnchanged = false
 
-    /// To what the priority of the task that has the turn is to be lifted.
-    var wantedPriority: UInt8?
-
-    var actions = Actions()
+    /// What is to be done once the lock is free, in this order.
+    var actions: [Action] = []
 
     /// The turn word, as the last change of the line left it.
     var published = TurnWord(bits: 0)
@@ -91,22 +84,21 @@ struct Line {
         (self.word, self.startedCount, self.reorderings, self.limit) = (word, startedCount, reorderings, limit)
     }
 
-    /// What is to be done once the lock is free.
-    struct Actions {
-        /// Threads and tasks to wake, in their order.
-        var woken: [Waiter] = []
+    enum Action {
+        /// Wakes a thread or a task.
+        case wake(Waiter)
 
-        /// Blocks to dispatch, for each of which the value is kept.
-        var blocks: [BlockRun] = []
+        /// Dispatches a block, for which the value is kept.
+        case dispatch(BlockRun)
 
-        /// Target queues that were late: from now on their blocks know the queue that they run on.
-        var lateTargets: [DispatchQueue] = []
+        /// Lets the blocks of a target queue that was late know the queue that they run on.
+        case mark(DispatchQueue)
 
-        /// The task that has the turn, and to what its priority is to be lifted.
-        var lift: (task: UInt64, priority: UInt8)?
+        /// Lifts the priority of the task whose async closure has the turn.
+        case liftHolder(to: UInt8)
 
-        /// When the line is to be looked at again.
-        var timerTime: UInt64?
+        /// Looks at the line again, at a time.
+        case look(at: UInt64)
     }
 }
 
@@ -120,12 +112,6 @@ final class Reorderings: @unchecked Sendable {
 
     /// Counts one more. Under the lock of the line.
     func note() { AtomicWord(firstIn: self).increment() }
-}
-
-extension Line.Actions {
-    var isEmpty: Bool {
-        woken.isEmpty && blocks.isEmpty && lateTargets.isEmpty && lift == nil && timerTime == nil
-    }
 }
 
 extension Line {
@@ -240,7 +226,7 @@ extension Line {
         guard waiter.state.standing != .away else { return }
         waiter.state.refusal = error
         leave(waiter)
-        if !waiter.state.needsNoWake { actions.woken.append(waiter) }
+        if !waiter.state.needsNoWake { actions.append(.wake(waiter)) }
         waiter.state.needsNoWake = true
     }
 
@@ -250,24 +236,6 @@ extension Line {
             return refuse(waiter, .circularWait)
         }
         waiter.state.isRegistered = true
-    }
-
-    /// A task waits: if an async closure has the turn, `publish` lifts its priority.
-    mutating func lift(to priority: UInt8?) {
-        if priority != nil { liftCount += 1 }
-        wantedPriority = priority
-    }
-
-    mutating func endLift() {
-        liftCount -= 1
-        if liftCount == 0 { for parker in lifted.drain() { parker.wake() } }
-    }
-
-    /// Where a task that gives the turn back waits until nothing lifts its priority any more.
-    mutating func parkerOfLifted() -> Parker? {
-        guard liftCount > 0, turn.isHeldByAsyncClosure else { return nil }
-        lifted.append(Parker())
-        return lifted.last
     }
 
     /// The value has changed: all that wait for a condition stand in line.

@@ -12,7 +12,7 @@ extension TurnQueue {
         var sum = mix(line.fairness.latest, UInt64(line.suspensions))
         sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns))
         for (target, own) in line.owns { sum &+= mix(UInt64(target), UInt64(own.count)) }
-        sum = mix(mix(sum, UInt64(line.acceptedCount)), UInt64(line.liftCount << 8 | line.lifted.count))
+        sum = mix(sum, UInt64(line.acceptedCount))
         // Times of arrival count only as far as they tell who came first.
         var arrivals: [(level: UInt64, time: UInt64, id: UInt64)] = []
         for waiter in line.waiters.elements {
