@@ -16,23 +16,24 @@ extension Line {
             return []
         }
         oweFrontIfDue()
-        exchangeWord()
-        while turnIsFree, passIfStanding(front?.lane) { exchangeWord() }
+        var turnIsFree = exchangeWord()
+        while turnIsFree, passIfStanding(front?.lane) { turnIsFree = exchangeWord() }
         // fault: rule 3: nothing is sent for; rule 3: sent for twice; rule 3: sent for while it is held
         if turnIsFree, let front, !front.state.needsNoWake { send(for: front) }
         setTimerIfNeeded()  // fault: rule 5: no timer
         return actions.isEmpty ? [] : actions.drain()
     }
 
-    /// Whether the turn was free, and could be taken, when the word was exchanged.
-    private var turnIsFree: Bool { published.isFree && !published.isSuspended }
-
-    private mutating func exchangeWord() {
+    /// Says in the turn word what the line is.
+    ///
+    /// - Returns: Whether the turn is free, and may be taken.
+    private mutating func exchangeWord() -> Bool {
         while true {
             let seen = turn
-            published = TurnWord(holder: holder ?? seen.holder, of: self)
+            let published = TurnWord(holder: holder ?? seen.holder, of: self)
             guard published == seen || word.exchange(seen.bits, for: published.bits) else { continue }
-            return holder = nil
+            holder = nil
+            return published.isFree && !published.isSuspended
         }
     }
 

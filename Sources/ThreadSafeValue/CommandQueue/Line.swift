@@ -77,9 +77,6 @@ struct Line {
     /// What is to be done once the lock is free, in this order.
     var actions: [Action] = []
 
-    /// The turn word, as the last change of the line left it.
-    var published = TurnWord(bits: 0)
-
     init(word: AtomicWord, startedCount: AtomicWord, reorderings: Reorderings, limit: Int) {
         (self.word, self.startedCount, self.reorderings, self.limit) = (word, startedCount, reorderings, limit)
     }
@@ -160,9 +157,8 @@ extension Line {
         return lastArrival
     }
 
-    /// Puts a waiter at its place, if it is not there.
+    /// Puts a waiter that stands nowhere at its place.
     private mutating func insert(_ waiter: Waiter) {
-        if waiter.state.standing == .inLine { return }
         waiter.state.standing = .inLine
         waiters.insert(waiter)
         count(waiter, by: 1)
@@ -249,18 +245,18 @@ extension Line {
 
     /// Puts a waiter in line: a lane at the place of its first command, or nowhere if it has none.
     mutating func reinsert(_ waiter: Waiter) {
+        remove(waiter)
         if let lane = waiter.lane {
-            remove(lane)
             guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
             (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
-        } else if waiter.state.standing == .late {
-            remove(waiter)
         }
         insert(waiter)
     }
 
-    /// Takes a waiter out of the line until it arrives.
-    mutating func setAside(_ waiter: Waiter) {
+    /// Takes a waiter that is late out of the line until it arrives.
+    mutating func makeLate(_ waiter: Waiter) {
+        waiter.state.isOwed = false
+        waiter.state.patience.runOut()
         remove(waiter)
         waiter.state.standing = .late
         if waiter.kind == .task { lateTasks.append(waiter) }

@@ -118,7 +118,7 @@ extension TurnQueue {
     func tryToTakeTurn(
         _ priority: CommandPriority,
         as holder: UInt64,
-        _ backoff: Backoff = .none,
+        _ backoff: Backoff = Backoff(spins: 0),
         isTry: Bool = false
     ) -> Bool {
         var (backoff, hasLookedLong) = (backoff, backoff.isOver)
@@ -169,9 +169,7 @@ extension TurnQueue {
         // fault: re-entrant, it waits
         if turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) { return .refused(.reentrantCommand) }
         if deadline == .passed { return tryToTakeTurnNow(priority, as: holder) ? .hasTurn : .refused(.timedOut) }
-        if tryToTakeTurn(priority, as: holder, .beforeParking) {
-            return failure(at: deadline).map { .refused($0) } ?? .hasTurn
-        }
+        if tryToTakeTurn(priority, as: holder, .beforeParking) { return .hasTurn }
         return deadline.hasPassed ? .refused(.timedOut) : .mayTry
     }
 

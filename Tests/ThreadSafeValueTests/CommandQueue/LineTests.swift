@@ -152,22 +152,23 @@ struct LineTests {
             expect("") { _ = $0.accept(table.command(.low), for: table.queue("a"), of: table.turns) }
         }
         let run = try #require(lane?.running)
-        run.state.thread = 16
+        run.thread = 16
         // Commands stand behind its first one, which may tell callers for long.
         expect("timer") { _ = $0.arrive(run, isLastLook: true) }
-        #expect(run.state.hasTurn)
+        #expect(run.hasTurn)
         #expect(run.batch.count == 3)
         // A more urgent one goes first, and the rest goes back.
         expect("") { _ = $0.accept(table.command(.high), for: table.queue("a"), of: table.turns) }
         expect("") { $0.goOnOrRelease(run) }
-        #expect(run.state.hasTurn && run.batch.first?.priority == .high)
+        #expect(run.hasTurn && run.batch.first?.priority == .high)
+        #expect(run.batch.first?.move(.waiting, to: .running) == true)
         // An equal of another queue that came later waits for them; a more urgent one does not.
         expect("") { _ = $0.accept(table.command(.low), for: table.queue("b"), of: table.turns) }
         expect("") { $0.goOnOrRelease(run) }
-        #expect(run.state.hasTurn && run.batch.first?.priority == .low)
+        #expect(run.hasTurn && run.batch.first?.priority == .low)
         expect("") { _ = $0.accept(table.command(.highest), for: table.queue("b"), of: table.turns) }
         expect("block b") { $0.goOnOrRelease(run) }
-        #expect(!run.state.hasTurn && run.isTelling)
+        #expect(!run.hasTurn && run.isTelling)
     }
 }
 

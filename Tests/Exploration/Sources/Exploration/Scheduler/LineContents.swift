@@ -40,9 +40,9 @@ extension Lane {
         var sum = mix(id, mix(stateContents, UInt64(commands.cancelledCount) << 1 | (commands.isUnsorted ? 1 : 0)))
         guard let running else { return sum }
         sum = mix(sum, mix(running.id, running.tellingAtLook))
-        sum = mix(sum, bits(running.state.reorderings == turns.reorderings.count))
+        sum = mix(sum, bits(running.reorderings == turns.reorderings.count))
         for command in running.batch.elements {
-            sum = unsafe mix(sum, command.id << 1 | (command.arrival < running.state.bound ? 1 : 0))
+            sum = unsafe mix(sum, command.id << 1 | (command.arrival < running.bound ? 1 : 0))
         }
         return sum
     }
