@@ -52,18 +52,14 @@ extension LibraryTimer {
         #else
         var thread = pthread_t()
         #endif
-        let code = unsafe pthread_create(
-            &thread,
-            nil,
-            { _ in
-                #if canImport(Darwin)
-                pthread_set_qos_class_self_np(QOS_CLASS_USER_INITIATED, 0)
-                #endif
-                LibraryTimer.callForEver()
-            },
-            nil
-        )
-        check(code, "pthread_create")
+        unsafe check(pthread_create(&thread, nil, { _ in LibraryTimer.runThread() }, nil), "pthread_create")
+    }
+
+    private static func runThread() -> Never {
+        #if canImport(Darwin)
+        pthread_set_qos_class_self_np(QOS_CLASS_USER_INITIATED, 0)
+        #endif
+        callForEver()
     }
 }
 
