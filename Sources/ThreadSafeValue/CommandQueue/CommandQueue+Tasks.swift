@@ -22,8 +22,8 @@ extension CommandQueue where Value: Sendable {
             giveTurnBack(of: thread, afterChange: false)
             return .failure(.cancelled)
         }
-        let (task, deadline) = (currentTaskIdentity(), Deadline(after: timeout))
-        if let failure = await waitForTurn(priority, until: deadline, as: task) { return .failure(failure) }
+        let (turns, task, deadline) = (storage.turns, currentTaskIdentity(), Deadline(after: timeout))
+        if let failure = await turns.waitForTurn(priority, until: deadline, as: task) { return .failure(failure) }
         return runAndGiveTurnBack(of: task, isChange: isChange, body)
     }
 
@@ -35,15 +35,17 @@ extension CommandQueue where Value: Sendable {
         _ body: @Sendable (inout Value) async throws -> Success
     ) async -> Outcome<Success> {
         unsafe schedulingPoint("await of", storage, word.storage)
-        let (holder, deadline) = (currentTaskIdentity() | TurnWord.asyncBit, Deadline(after: timeout))
-        if let failure = await waitForTurn(priority, until: deadline, as: holder) { return .failure(failure) }
+        let (turns, deadline) = (storage.turns, Deadline(after: timeout))
+        let holder = currentTaskIdentity() | TurnWord.asyncBit
+        if let failure = await turns.waitForTurn(priority, until: deadline, as: holder) { return .failure(failure) }
         let result: Outcome<Success>
         do {
             result = .success(try unsafe await body(&value.pointee))
         } catch {
             result = .failure(.unexpected(error: error))
         }
-        giveTurnBack(of: holder, afterChange: true)
+        // Others may lift the priority of the task, so there is more to do than to free the turn.
+        giveTurnBackSlowly(afterChange: true)
         return result
     }
 
@@ -56,34 +58,14 @@ extension CommandQueue where Value: Sendable {
         _ body: Body<Success>
     ) async -> Outcome<Success> {
         unsafe schedulingPoint("await of", storage, word.storage)
-        let (task, deadline) = (currentTaskIdentity(), Deadline(after: timeout))
-        var failure = await waitForTurn(priority, until: deadline, as: task)
+        let (turns, task, deadline) = (storage.turns, currentTaskIdentity(), Deadline(after: timeout))
+        var failure = await turns.waitForTurn(priority, until: deadline, as: task)
         while failure == nil, unsafe !isMet(value.pointee) {
-            failure = await waitForTurn(priority, until: deadline, as: task, afterChange: true)
+            failure = await turns.waitForTurn(priority, until: deadline, as: task, isWatching: true)
         }
         // The test may have taken long.
         if failure == nil { failure = withTurns { $0.failure(at: deadline) } }
         if let failure { return .failure(failure) }
         return runAndGiveTurnBack(of: task, isChange: true, body)
-    }
-
-    /// Takes the turn for the calling task, which is suspended for as long as that takes.
-    ///
-    /// - Parameters:
-    ///   - priority: How early it gets its turn.
-    ///   - deadline: Until when it waits.
-    ///   - holder: The task, and whether its closure is async.
-    ///   - afterChange: Whether the task has the turn, and takes it again after the next change.
-    /// - Returns: `nil` with the turn, or why there is none to be had.
-    @usableFromInline
-    nonisolated(nonsending) func waitForTurn(
-        _ priority: CommandPriority,
-        until deadline: Deadline,
-        as holder: UInt64,
-        afterChange: Bool = false
-    ) async -> QueueSafeValueError? {
-        defer { withExtendedLifetime(storage) {} }
-        let wait = TaskWait(priority: priority, deadline: deadline, holder: holder)
-        return await storage.turns.waitForTurn(wait, isWatching: afterChange)
     }
 }

@@ -16,13 +16,11 @@ extension Line {
         let lane = lane(for: target, of: turns)
         unsafe command.arrival = nextArrival()
         lane.commands.append(command)
-        switch lane.state.standing {
-        // The lane gets its place when its block arrives.
-        case .late: isUnchanged = true
         // fault: rule 1: a lane does not move up
-        case .inLine where command.priority <= lane.state.priority: isUnchanged = true
-        default: reinsert(lane)
-        }
+        let isBehind = lane.state.standing == .inLine && command.priority <= lane.state.priority
+        // A late lane gets its place when its block arrives.
+        isUnchanged = isBehind || lane.state.standing == .late
+        if !isUnchanged { reinsert(lane) }
         return lane
     }
 
@@ -33,11 +31,11 @@ extension Line {
         let lane = run.lane
         guard lane.running === run else { return nil }  // fault: rule 6: replaced, it goes on
         run.isTelling = false
-        if run.state.count >= HandoffPolicy.batch, !lane.commands.isEmpty {  // fault: rule 6: its block goes on
+        if run.count >= HandoffPolicy.batch, !lane.commands.isEmpty {  // fault: rule 6: its block goes on
             replaceBlock(lane)
             return nil
         }
-        if arrive(lane, as: run.state.thread) {
+        if arrive(lane, as: run.thread) {
             begin(run)
             return .hasTurn
         }
@@ -50,9 +48,9 @@ extension Line {
 
     /// A block with the turn takes the next commands of its lane, which is the front.
     private mutating func begin(_ run: BlockRun) {
-        run.state.hasTurn = true
+        run.hasTurn = true
         run.takeBatch(of: self)
-        run.state.word = TurnWord(holder: run.state.thread, of: self)
+        run.word = TurnWord(holder: run.thread, of: self)
     }
 
     /// A block with the turn gives its batch back. It goes on if its lane is the front and nobody is to be told, or frees
@@ -60,10 +58,10 @@ extension Line {
     mutating func goOnOrRelease(_ run: BlockRun) {
         run.putBatchBack()
         reinsert(run.lane)
-        if run.state.hasChanged { wakeWatchers() }  // fault: a block's change wakes no condition
-        run.state.hasChanged = false
+        if run.hasChanged { wakeWatchers() }  // fault: a block's change wakes no condition
+        run.hasChanged = false
         // fault: rule 7: it goes on while suspended
-        let mayGoOn = !run.state.isToTell && run.state.count < HandoffPolicy.batch && suspensions == 0
+        let mayGoOn = !run.isToTell && run.count < HandoffPolicy.batch && suspensions == 0
         if mayGoOn, front === run.lane { return begin(run) }
         release(run, to: 0)
     }
@@ -71,12 +69,12 @@ extension Line {
     /// A block without a batch gives the turn to nobody, or to a manual command, if it has the turn.
     mutating func release(_ run: BlockRun, to holder: UInt64?) {
         self.holder = holder
-        (run.state.hasTurn, run.isTelling) = (false, true)
+        (run.hasTurn, run.isTelling) = (false, true)
     }
 
     /// A block has told callers. It asked for the turn again, and has it or not.
     mutating func returnFromTelling(_ run: BlockRun) {
-        release(run, to: run.state.hasTurn ? 0 : nil)
+        release(run, to: run.hasTurn ? 0 : nil)
         guard run.lane.running === run else { return }
         run.putBatchBack()
         reinsert(run.lane)

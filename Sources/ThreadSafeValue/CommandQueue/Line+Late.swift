@@ -12,7 +12,7 @@ extension Line {
         let isBlockHere = front.kind == .queue && front.state.dueTime == .max
         guard isBlockHere || waiters.elements.count > 1 else { return }
         timerRuns = true
-        actions.timerTime = min(front.state.dueTime, now() + HandoffPolicy.late)
+        actions.append(.look(at: min(front.state.dueTime, now() + HandoffPolicy.late)))
     }
 
     /// The time of the timer has come.
@@ -37,12 +37,6 @@ extension Line {
         for waiter in waiters.elements where waiter.kind != .thread && !waiter.state.needsNoWake { send(for: waiter) }
     }
 
-    private mutating func makeLate(_ waiter: Waiter) {
-        waiter.state.isOwed = false
-        waiter.state.patience.runOut()
-        setAside(waiter)
-    }
-
     /// A late waiter arrives, and returns to its place.
     mutating func returnToLine(_ waiter: Waiter) {
         waiter.state.patience.noteDelay(now() - waiter.state.sentTime)
@@ -56,9 +50,9 @@ extension Line {
 
     private mutating func noteStanding(_ lane: Lane) {
         if let own = own(of: lane) {
-            own.passes = HandoffPolicy.passes
+            own.passes.store(HandoffPolicy.passes)
         } else {
-            actions.lateTargets.append(lane.target)
+            actions.append(.mark(lane.target))
         }
     }
 
@@ -67,10 +61,11 @@ extension Line {
     /// - Returns: Whether the lane is late now.
     @discardableResult
     mutating func passIfStanding(_ lane: Lane?) -> Bool {
-        guard let lane, lane.state.standing == .inLine, let own = own(of: lane), own.passes > 0 else { return false }
+        guard let lane, lane.state.standing == .inLine, let own = own(of: lane) else { return false }
+        let passes = own.passes.load()
         // A block that has begun runs below a thread that waits, or on another thread.
-        if lane.state.needsNoWake, lane.state.dueTime == .max { return false }
-        own.passes -= 1  // fault: rule 5: own writes stay unseen
+        if passes == 0 || lane.state.needsNoWake && lane.state.dueTime == .max { return false }
+        own.passes.store(passes - 1)  // fault: rule 5: own writes stay unseen
         makeLate(lane)
         if !lane.state.needsNoWake { startBlock(lane) }
         return true

@@ -9,48 +9,39 @@ extension Line {
     ///
     /// Invariant (true summary): without the lock, the word says what the line is.
     ///
-    /// - Returns: What is to be done without the lock, if there is something.
-    mutating func publish() -> Actions? {
+    /// - Returns: What is to be done without the lock.
+    mutating func publish() -> [Action] {
         if isUnchanged || isOver {
             isUnchanged = false
-            return nil
+            return []
         }
         oweFrontIfDue()
-        exchangeWord()
-        if let priority = wantedPriority.take() {
-            if published.isHeldByAsyncClosure { actions.lift = (published.holder, priority) } else { cancelLift() }
-        }
-        while turnIsFree, passIfStanding(front?.lane) { exchangeWord() }
+        var turnIsFree = exchangeWord()
+        while turnIsFree, passIfStanding(front?.lane) { turnIsFree = exchangeWord() }
         // fault: rule 3: nothing is sent for; rule 3: sent for twice; rule 3: sent for while it is held
         if turnIsFree, let front, !front.state.needsNoWake { send(for: front) }
         setTimerIfNeeded()  // fault: rule 5: no timer
-        if actions.isEmpty { return nil }
-        defer { actions = Actions() }
-        return actions
+        return actions.isEmpty ? [] : actions.drain()
     }
 
-    /// Whether the turn was free, and could be taken, when the word was exchanged.
-    private var turnIsFree: Bool { published.isFree && !published.isSuspended }
-
-    private mutating func exchangeWord() {
+    /// Says in the turn word what the line is.
+    ///
+    /// - Returns: Whether the turn is free, and may be taken.
+    private mutating func exchangeWord() -> Bool {
         while true {
             let seen = turn
-            published = TurnWord(holder: holder ?? seen.holder, of: self)
+            let published = TurnWord(holder: holder ?? seen.holder, of: self)
             guard published == seen || word.exchange(seen.bits, for: published.bits) else { continue }
-            return holder = nil
+            holder = nil
+            return published.isFree && !published.isSuspended
         }
-    }
-
-    private mutating func cancelLift() {
-        endLift()
-        exchangeWord()
     }
 
     mutating func send(for front: Waiter) {
         if let lane = front.lane { return startBlock(lane) }
         front.state.needsNoWake = true
         if front.kind == .task { front.noteSent(at: now()) }
-        actions.woken.append(front)
+        actions.append(.wake(front))
     }
 
     /// A new block of a lane does what there is to do. An older one goes on with nothing.
@@ -58,13 +49,13 @@ extension Line {
         let run = BlockRun(lane)
         lane.running = run
         lane.noteSent(at: now())
-        actions.blocks.append(run)
+        actions.append(.dispatch(run))
     }
 
     /// Another block does the rest of the lane's commands. The old one tells somebody, or runs on this thread.
     mutating func replaceBlock(_ lane: Lane) {
         lane.running?.putBatchBack()
-        lane.running?.state.isReplaced = true
+        lane.running?.isReplaced = true
         if lane.state.standing != .late { reinsert(lane) }
         startBlock(lane)
     }
@@ -109,7 +100,9 @@ extension Line {
         if let error = waiter.state.refusal { return .refused(error) }
         if waiter.kind == .thread, arrive(waiter, as: waiter.identity) { return .hasTurn }
         waiter.state.needsNoWake = false  // fault: rule 2: a sleeper is thought awake
-        if turn.isHeldByAsyncClosure { lift(to: waiter.state.taskPriority) }
+        if let priority = waiter.state.taskPriority, turn.isHeldByAsyncClosure {
+            actions.append(.liftHolder(to: priority))
+        }
         return .mayTry
     }
 

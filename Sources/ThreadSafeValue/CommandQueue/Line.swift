@@ -55,11 +55,6 @@ struct Line {
     /// The value has gone, and the turn word with it.
     private(set) var isOver = false
 
-    /// How many waiting tasks lift the priority of a task that has the turn, or had, so that it must not end; and where
-    /// it waits for that.
-    private(set) var liftCount = 0
-    private var lifted: [Parker] = []
-
     /// Says when the front thread is owed the turn.
     private var fairness = FairnessClock()
 
@@ -79,34 +74,28 @@ struct Line {
     /// The turn word says already what it has to.
     var isUnchanged = false
 
-    /// To what the priority of the task that has the turn is to be lifted.
-    var wantedPriority: UInt8?
-
-    var actions = Actions()
-
-    /// The turn word, as the last change of the line left it.
-    var published = TurnWord(bits: 0)
+    /// What is to be done once the lock is free, in this order.
+    var actions: [Action] = []
 
     init(word: AtomicWord, startedCount: AtomicWord, reorderings: Reorderings, limit: Int) {
         (self.word, self.startedCount, self.reorderings, self.limit) = (word, startedCount, reorderings, limit)
     }
 
-    /// What is to be done once the lock is free.
-    struct Actions {
-        /// Threads and tasks to wake, in their order.
-        var woken: [Waiter] = []
+    enum Action {
+        /// Wakes a thread or a task.
+        case wake(Waiter)
 
-        /// Blocks to dispatch, for each of which the value is kept.
-        var blocks: [BlockRun] = []
+        /// Dispatches a block, for which the value is kept.
+        case dispatch(BlockRun)
 
-        /// Target queues that were late: from now on their blocks know the queue that they run on.
-        var lateTargets: [DispatchQueue] = []
+        /// Lets the blocks of a target queue that was late know the queue that they run on.
+        case mark(DispatchQueue)
 
-        /// The task that has the turn, and to what its priority is to be lifted.
-        var lift: (task: UInt64, priority: UInt8)?
+        /// Lifts the priority of the task whose async closure has the turn.
+        case liftHolder(to: UInt8)
 
-        /// When the line is to be looked at again.
-        var timerTime: UInt64?
+        /// Looks at the line again, at a time.
+        case look(at: UInt64)
     }
 }
 
@@ -120,12 +109,6 @@ final class Reorderings: @unchecked Sendable {
 
     /// Counts one more. Under the lock of the line.
     func note() { AtomicWord(firstIn: self).increment() }
-}
-
-extension Line.Actions {
-    var isEmpty: Bool {
-        woken.isEmpty && blocks.isEmpty && lateTargets.isEmpty && lift == nil && timerTime == nil
-    }
 }
 
 extension Line {
@@ -174,9 +157,8 @@ extension Line {
         return lastArrival
     }
 
-    /// Puts a waiter at its place, if it is not there.
+    /// Puts a waiter that stands nowhere at its place.
     private mutating func insert(_ waiter: Waiter) {
-        if waiter.state.standing == .inLine { return }
         waiter.state.standing = .inLine
         waiters.insert(waiter)
         count(waiter, by: 1)
@@ -240,7 +222,7 @@ extension Line {
         guard waiter.state.standing != .away else { return }
         waiter.state.refusal = error
         leave(waiter)
-        if !waiter.state.needsNoWake { actions.woken.append(waiter) }
+        if !waiter.state.needsNoWake { actions.append(.wake(waiter)) }
         waiter.state.needsNoWake = true
     }
 
@@ -250,24 +232,6 @@ extension Line {
             return refuse(waiter, .circularWait)
         }
         waiter.state.isRegistered = true
-    }
-
-    /// A task waits: if an async closure has the turn, `publish` lifts its priority.
-    mutating func lift(to priority: UInt8?) {
-        if priority != nil { liftCount += 1 }
-        wantedPriority = priority
-    }
-
-    mutating func endLift() {
-        liftCount -= 1
-        if liftCount == 0 { for parker in lifted.drain() { parker.wake() } }
-    }
-
-    /// Where a task that gives the turn back waits until nothing lifts its priority any more.
-    mutating func parkerOfLifted() -> Parker? {
-        guard liftCount > 0, turn.isHeldByAsyncClosure else { return nil }
-        lifted.append(Parker())
-        return lifted.last
     }
 
     /// The value has changed: all that wait for a condition stand in line.
@@ -281,12 +245,10 @@ extension Line {
 
     /// Puts a waiter in line: a lane at the place of its first command, or nowhere if it has none.
     mutating func reinsert(_ waiter: Waiter) {
+        remove(waiter)
         if let lane = waiter.lane {
-            remove(lane)
             guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
             (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
-        } else if waiter.state.standing == .late {
-            remove(waiter)
         }
         insert(waiter)
     }
@@ -300,8 +262,10 @@ extension Line {
         insert(lane)
     }
 
-    /// Takes a waiter out of the line until it arrives.
-    mutating func setAside(_ waiter: Waiter) {
+    /// Takes a waiter that is late out of the line until it arrives.
+    mutating func makeLate(_ waiter: Waiter) {
+        waiter.state.isOwed = false
+        waiter.state.patience.runOut()
         remove(waiter)
         waiter.state.standing = .late
         if waiter.kind == .task { lateTasks.append(waiter) }

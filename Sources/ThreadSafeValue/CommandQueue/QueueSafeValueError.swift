@@ -62,26 +62,20 @@ extension QueueSafeValueError: CustomStringConvertible {
     /// What has happened, for a person, and what to do if it is a mistake.
     public var description: String {
         switch self {
-        case .valueContainerDeinited:
-            "The value was suspended and is gone: no handle was left that could resume it."
-        case .commandClosureDeallocated:
-            "The command has no closure to run: it is nil."
-        case .unexpected(let error):
-            "The closure of the command threw an error: \(error)"
+        case .valueContainerDeinited: "The value was suspended and is gone: no handle was left that could resume it."
+        case .commandClosureDeallocated: "The command has no closure to run: it is nil."
+        case .unexpected(let error): "The closure of the command threw an error: \(error)"
         case .reentrantCommand:
             "The command waits for a value inside a command of it, so for itself. Use what the closure is given."
         case .circularWait:
             "The command would wait forever. Take several values in one order, or withLocked; in tasks, await value.async."
         case .completionDropped:
             "The command was never completed: its done closure went away uncalled. Call it on each way out."
-        case .timedOut:
-            "The command did not get its turn in the time that it was given."
-        case .cancelled:
-            "The command was cancelled before it started."
+        case .timedOut: "The command did not get its turn in the time that it was given."
+        case .cancelled: "The command was cancelled before it started."
         case .commandQueueFull:
             "The command was not accepted: no more commands of queues and tasks may wait than the value was created for."
-        case .notSuspended:
-            "The value is not suspended: each resume needs a suspend before it."
+        case .notSuspended: "The value is not suspended: each resume needs a suspend before it."
         }
     }
 }

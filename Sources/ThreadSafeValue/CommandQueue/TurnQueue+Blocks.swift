@@ -12,7 +12,7 @@ extension TurnQueue {
     func run(_ run: BlockRun) {
         let thread = ThreadWaiter.current
         thread.blocks.append(run)
-        run.state.thread = thread.identity
+        run.thread = thread.identity
         while takeTurn(run) {
             runCommands(run)
             waitForMore()
@@ -36,13 +36,13 @@ extension TurnQueue {
 
     /// Runs commands with the turn until there is a reason to give it back.
     private func runCommands(_ run: BlockRun) {
-        while run.state.hasTurn {
-            if let command = run.state.current.take() ?? run.claimNext(self) {
+        while run.hasTurn {
+            if let command = run.claimNext(self) {
                 self.run(command, run)
-                if !run.state.hasTurn || !run.state.isToTell { continue }  // fault: rule 6: told after the batch
+                if !run.hasTurn || !run.isToTell { continue }  // fault: rule 6: told after the batch
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
                 // free. A change puts those that wait for one in line first.
-                if run.hasMore, !run.state.hasChanged, tellAndGoOn(run) { continue }
+                if run.hasMore, !run.hasChanged, tellAndGoOn(run) { continue }
             }
             update { $0.goOnOrRelease(run) }
         }
@@ -52,34 +52,34 @@ extension TurnQueue {
 
     private func run(_ command: PendingCommand, _ run: BlockRun) {
         unsafe schedulingPoint("command of", owner, word.storage, waits: false)
-        run.state.count += 1
+        run.count += 1
         startedCount.increment()
         let ending = unsafe Unmanaged<AnyObject>.passUnretained(owner)._withUnsafeGuaranteedRef { command.run($0) }
         if let detach = ending.detach { return self.detach(command, run, detach) }
         if ending.isChange, turn.isObserved {
-            run.state.hasChanged = true
-            if let delivery = unsafe owner.recordChange() { run.state.deliveries.append(delivery) }
+            run.hasChanged = true
+            if let delivery = unsafe owner.recordChange() { run.deliveries.append(delivery) }
         }
         command.finish(ending)  // fault: rule 6: captures end with the turn
         run.isOver(command)
-        run.state.isToTell =
-            run.state.isToTell || ending.tell != nil || command.isAwaited || !run.state.deliveries.isEmpty
+        run.isToTell =
+            run.isToTell || ending.tell != nil || command.isAwaited || !run.deliveries.isEmpty
     }
 
     /// Frees the turn without the lock, tells callers, and takes the turn back, while nothing in line has changed.
     ///
     /// - Returns: Whether it has freed the turn, and may have it again.
     private func tellAndGoOn(_ run: BlockRun) -> Bool {
-        let free = run.state.word.held(by: 0).bits
+        let free = run.word.held(by: 0).bits
         run.isTelling = true  // fault: rule 6: with the turn it tells
-        guard word.exchangeReleasing(run.state.word.bits, for: free) else {
+        guard word.exchangeReleasing(run.word.bits, for: free) else {
             run.isTelling = false
             return false
         }
         run.tell()
         run.isTelling = false
-        run.state.hasTurn = word.exchangeAcquiring(free, for: run.state.word.bits)
-        if !run.state.hasTurn || run.state.isReplaced { update { $0.returnFromTelling(run) } }
+        run.hasTurn = word.exchangeAcquiring(free, for: run.word.bits)
+        if !run.hasTurn || run.isReplaced { update { $0.returnFromTelling(run) } }
         return true
     }
 

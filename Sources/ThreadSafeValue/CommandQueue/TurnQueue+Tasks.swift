@@ -13,33 +13,27 @@ final class TaskWaiter: Waiter, @unchecked Sendable {
     override func wake() { unsafe continuation!.resume() }
 }
 
-/// What a task waits for.
-struct TaskWait {
-    let priority: CommandPriority
-
-    /// Until when it waits.
-    let deadline: Deadline
-
-    /// The task, and whether its closure is async.
-    let holder: UInt64
-}
-
 extension TurnQueue {
     /// Takes the turn for the calling task, which is suspended for as long as that takes.
     ///
     /// - Parameters:
-    ///   - wait: What the task waits for.
+    ///   - priority: How early it gets its turn.
+    ///   - deadline: Until when it waits.
+    ///   - holder: The task, and whether its closure is async.
     ///   - isWatching: Whether the task has the turn, gives it back, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
-    nonisolated(nonsending) func waitForTurn(_ wait: TaskWait, isWatching: Bool) async -> QueueSafeValueError? {
+    @usableFromInline
+    nonisolated(nonsending) func waitForTurn(
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        as holder: UInt64,
+        isWatching: Bool = false
+    ) async -> QueueSafeValueError? {
         if !isWatching, Task.isCancelled { return .cancelled }
-        let end = takeTurn(wait.priority, as: wait.holder, until: wait.deadline, isWatching: isWatching)
-        var failure = end.failure
-        if case .mayTry = end {
-            failure = await stand(wait, isWatching: isWatching).failure ?? self.failure(at: wait.deadline)
-        }
-        if let failure {
-            return failure.reported(for: valueType, "async.\(wait.priority)Priority")
+        var end = takeTurn(priority, as: holder, until: deadline, isWatching: isWatching)
+        if case .mayTry = end { end = await stand(priority, until: deadline, as: holder, isWatching: isWatching) }
+        if let failure = end.failure ?? failure(at: deadline) {
+            return failure.reported(for: valueType, "async.\(priority)Priority")
         }
         // The command before may have cancelled the task.
         if Task.isCancelled {
@@ -47,26 +41,32 @@ extension TurnQueue {
             return .cancelled
         }
         // An async closure has the turn: threads of the pool must not sleep until it ends.
-        if wait.holder & TurnWord.asyncBit != 0, !turn.isLineEmpty, let priority = update({ $0.refuseThreadsOfTasks() })
-        {
-            liftPriority(of: wait.holder, to: priority)
+        if holder & TurnWord.asyncBit != 0, !turn.isLineEmpty, let priority = update({ $0.refuseThreadsOfTasks() }) {
+            liftPriority(of: holder, to: priority)
         }
         return nil
     }
 
     /// Stands in line, now or after the next change, until the task has the turn or does not get it.
-    nonisolated(nonsending) private func stand(_ wait: TaskWait, isWatching: Bool) async -> WaitEnd {
-        let (waiter, deadline) = (TaskWaiter(.task, identity: wait.holder), wait.deadline)
+    nonisolated(nonsending) private func stand(
+        _ priority: CommandPriority,
+        until deadline: Deadline,
+        as holder: UInt64,
+        isWatching: Bool
+    ) async -> WaitEnd {
+        let waiter = TaskWaiter(.task, identity: holder)
+        // From outside: its time is over, or it is cancelled.
+        let refuse = { @Sendable [self] (error: QueueSafeValueError) in update { $0.refuse(waiter, error) } }
         let isAccepted = update { line in
             if !isWatching, line.isFull { return false }
-            waiter.state = Waiter.State(priority: wait.priority, taskPriority: Task.currentPriority.rawValue)
+            waiter.state = Waiter.State(priority: priority, taskPriority: Task.currentPriority.rawValue)
             line.enter(waiter, isWatching: isWatching)
             // A wait that ends is in no circle for ever.
             if deadline == .never, !isWatching { line.refuseIfCircular(waiter, for: resource) }
             return true
         }
         if !isAccepted { return .refused(.commandQueueFull) }
-        let timer = deadline.isTime ? LibraryTimer.set(at: deadline.time) { self.refuse(waiter, .timedOut) } : nil
+        let timer = deadline.isTime ? LibraryTimer.set(at: deadline.time) { refuse(.timedOut) } : nil
         defer { timer?.cancel() }
         while true {
             // The handler ends before the task takes the turn. Leaving it takes a lock of the runtime that `onCancel` may
@@ -77,15 +77,10 @@ extension TurnQueue {
                     if case .refused = update({ $0.prepareToPark(waiter) }) { unsafe continuation.resume() }
                 }
             } onCancel: {
-                refuse(waiter, .cancelled)  // fault: cancelled, a task waits on
+                refuse(.cancelled)  // fault: cancelled, a task waits on
             }
             let end = update { $0.finishWait(waiter) }
             guard case .mayTry = end else { return end }
         }
-    }
-
-    /// Refuses a task from outside: its time is over, or it is cancelled.
-    private func refuse(_ waiter: TaskWaiter, _ error: QueueSafeValueError) {
-        update { $0.refuse(waiter, error) }
     }
 }

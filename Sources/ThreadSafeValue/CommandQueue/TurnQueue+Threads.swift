@@ -29,13 +29,6 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
 }
 
 extension TurnQueue {
-    /// Takes the turn on the calling thread. Without a clock, if the turn has just become free.
-    @usableFromInline
-    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        if tryToTakeTurn(priority, as: currentThreadIdentity()) { return nil }
-        return waitForTurn(priority, until: Deadline(after: timeout))
-    }
-
     /// Takes the turn on the calling thread, and sleeps for as long as that takes (rule 2).
     ///
     /// - Parameters:
@@ -49,12 +42,9 @@ extension TurnQueue {
         until deadline: Deadline,
         isWatching: Bool = false
     ) -> QueueSafeValueError? {
-        let end = takeTurn(priority, as: currentThreadIdentity(), until: deadline, isWatching: isWatching)
-        var failure = end.failure
-        if case .mayTry = end {
-            failure = stand(priority, until: deadline, isWatching: isWatching).failure ?? self.failure(at: deadline)
-        }
-        return failure?.reported(for: valueType, "wait.\(priority)Priority")
+        var end = takeTurn(priority, as: currentThreadIdentity(), until: deadline, isWatching: isWatching)
+        if case .mayTry = end { end = stand(priority, until: deadline, isWatching: isWatching) }
+        return (end.failure ?? failure(at: deadline))?.reported(for: valueType, "wait.\(priority)Priority")
     }
 
     /// Stands in line, now or after the next change, until the thread has the turn or does not get it.
@@ -71,19 +61,17 @@ extension TurnQueue {
         // A wait that ends by itself is in no circle for ever.
         var time = deadline.isTime ? deadline.time : now() + HandoffPolicy.circle
         while true {
-            if spinInLine(waiter, priority) { return .hasTurn }
-            var end = update { $0.prepareToPark(waiter) }
+            var end = spinInLine(waiter, priority) ? .hasTurn : update { $0.prepareToPark(waiter) }
             if case .mayTry = end {
                 #if DEBUG
                 warnOfSleep(isInTask: task != 0, own)
                 #endif
-                if !waiter.parker.park(until: time) {
+                while !waiter.parker.park(until: time) {
                     update { line in
                         if deadline.isTime { return line.refuse(waiter, .timedOut) }
                         line.refuseIfCircular(waiter, for: resource)  // fault: it closes a circle of turns
                     }
                     time = .max
-                    waiter.parker.park()
                 }
                 end = update { $0.finishWait(waiter) }
             }

@@ -29,6 +29,9 @@ final class TurnQueue {
 
     let reorderings = Reorderings()
 
+    /// The tasks that lift the priority of one that has the turn, or had.
+    private let lifts = DispatchGroup()
+
     init(word: AtomicWord, startedCount: AtomicWord, owner: any AnyCommandQueue, limit: Int) {
         (self.word, self.startedCount) = (word, startedCount)
         unsafe self.owner = owner
@@ -75,21 +78,32 @@ extension TurnQueue {
             let answer = change(&line)
             let actions = line.publish()
             // The value is there: what keeps it while something stands in line needs the lock to go.
-            for _ in actions?.blocks ?? [] { _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain() }
+            for case .dispatch in actions { _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain() }
             return (answer, actions)
         }
-        if let actions { perform(actions) }
+        if !actions.isEmpty { perform(actions) }
         return answer
     }
 
-    private func perform(_ actions: Line.Actions) {
-        for waiter in actions.woken { waiter.wake() }
-        for run in actions.blocks { run.lane.target.async { [self] in self.run(run) } }
-        for target in actions.lateTargets { target.becomeOwn() }
-        if let time = actions.timerTime { LibraryTimer.set(at: time) { self.update { $0.look() } } }
-        if let (task, priority) = actions.lift {
-            liftPriority(of: task, to: priority)
-            update { $0.endLift() }
+    private func perform(_ actions: [Line.Action]) {
+        for action in actions {
+            switch action {
+            case .wake(let waiter): waiter.wake()
+            case .dispatch(let run): run.lane.target.async { [self] in self.run(run) }
+            case .mark(let target): target.becomeOwn()
+            case .liftHolder(let priority): liftHolder(to: priority)
+            case .look(let time): LibraryTimer.set(at: time) { self.update { $0.look() } }
+            }
+        }
+    }
+
+    /// Lifts the priority of the task whose async closure has the turn.
+    private func liftHolder(to priority: UInt8) {
+        lifts.enter()
+        defer { lifts.leave() }
+        while case let seen = turn, seen.isHeldByAsyncClosure {
+            // The task has the turn still, so it waits for the lift once it has given that back.
+            if word.exchange(seen.bits, for: seen.bits) { return liftPriority(of: seen.holder, to: priority) }
         }
     }
 
@@ -104,7 +118,7 @@ extension TurnQueue {
     func tryToTakeTurn(
         _ priority: CommandPriority,
         as holder: UInt64,
-        _ backoff: Backoff = .none,
+        _ backoff: Backoff = Backoff(spins: 0),
         isTry: Bool = false
     ) -> Bool {
         var (backoff, hasLookedLong) = (backoff, backoff.isOver)
@@ -155,9 +169,7 @@ extension TurnQueue {
         // fault: re-entrant, it waits
         if turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) { return .refused(.reentrantCommand) }
         if deadline == .passed { return tryToTakeTurnNow(priority, as: holder) ? .hasTurn : .refused(.timedOut) }
-        if tryToTakeTurn(priority, as: holder, .beforeParking) {
-            return failure(at: deadline).map { .refused($0) } ?? .hasTurn
-        }
+        if tryToTakeTurn(priority, as: holder, .beforeParking) { return .hasTurn }
         return deadline.hasPassed ? .refused(.timedOut) : .mayTry
     }
 
@@ -186,17 +198,16 @@ extension TurnQueue {
     func releaseTurn(afterChange isChange: Bool) -> Notification? {
         // A listener that comes after this look is behind the command.
         let delivery = unsafe isChange && turn.isObserved ? owner.recordChange() : nil
+        let mayBeLifted = turn.isHeldByAsyncClosure
+        // The task must not end while another one lifts its priority.
+        defer { if mayBeLifted { lifts.wait() } }
         while true {
             let seen = turn
             if seen.releaseMustLock || seen.isObserved && isChange { break }
             // fault: order: free
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
         }
-        let parker = update { line in
-            defer { line.release(afterChange: isChange) }
-            return line.parkerOfLifted()
-        }
-        parker?.park()
+        update { $0.release(afterChange: isChange) }
         return delivery
     }
 }

@@ -49,7 +49,6 @@ extension TurnWord {
     init(holder: UInt64, of line: borrowing Line) {
         bits =
             holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
-            | (line.liftCount > 0 ? Self.lockBit : 0)
         guard let front = line.front else { return }
         let state = front.state
         bits |=

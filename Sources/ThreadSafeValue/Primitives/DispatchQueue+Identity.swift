@@ -43,14 +43,11 @@ final class OwnQueue: @unchecked Sendable {
 
     init(_ identity: UInt, passes: UInt64) {
         self.identity = identity
-        self.passes = passes
+        self.passes.store(passes)
     }
 
     /// How often its lanes may be passed before one is waited for again. Values share it without a lock: it is a hint.
-    var passes: UInt64 {
-        get { AtomicWord(firstIn: self).load() }
-        set { if newValue != passes { AtomicWord(firstIn: self).store(newValue) } }
-    }
+    var passes: AtomicWord { AtomicWord(firstIn: self) }
 }
 
 extension DispatchQueue {

@@ -4,16 +4,6 @@
 
 import Dispatch
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Android)
-import Android
-#endif
-
 /// Something that is called at a time of `now()`, unless it is cancelled before.
 ///
 /// One thread of the library calls all timers: a program that keeps every thread of a pool busy stops none. What it
@@ -43,13 +33,7 @@ extension LibraryTimer {
 
     /// The place where the thread sleeps. It starts with the first timer.
     private static let thread: Parker = {
-        #if canImport(Darwin) || canImport(Musl)
-        var thread: pthread_t?
-        #else
-        var thread = pthread_t()
-        #endif
-        let code = unsafe pthread_create(&thread, nil, { _ in LibraryTimer.callForEver() }, nil)
-        if code != 0 { fatalError("ThreadSafeValue: pthread_create failed with code \(code)") }
+        startThread()
         return Parker()
     }()
 
@@ -87,10 +71,7 @@ extension LibraryTimer {
         return unsafe access(&timers)
     }
 
-    private static func callForEver() -> Never {
-        #if canImport(Darwin)
-        pthread_set_qos_class_self_np(QOS_CLASS_USER_INITIATED, 0)
-        #endif
+    static func callForEver() -> Never {
         while true {
             let (body, next) = guarded { timers -> ((@Sendable () -> Void)?, UInt64) in
                 guard let first = timers.elements.first else { return (nil, .max) }
@@ -98,7 +79,7 @@ extension LibraryTimer {
                 timers.remove(first)
                 return (first.body.take(), 0)
             }
-            if let body { body() } else { _ = thread.park(until: next) }
+            if let body { body() } else { thread.park(until: next) }
         }
     }
 }

@@ -56,8 +56,4 @@ extension LinkedFIFO {
         _ = unsafe removeFirst(1, to: link)
         return unsafe link.takeRetainedValue()
     }
-
-    mutating func removeAll() {
-        while removeFirst() != nil {}
-    }
 }

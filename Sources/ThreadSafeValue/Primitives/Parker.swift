@@ -21,15 +21,11 @@ package final class Parker {
 extension Parker: @unchecked Sendable {}
 
 extension Parker {
-    package func park() {
-        if schedulerPark(self, .max) != nil { return }
-        semaphore.wait()
-    }
-
     /// Sleeps until another thread wakes this one, but no longer than until a time of `now()`.
     ///
     /// - Returns: Whether it was woken.
-    func park(until deadline: UInt64) -> Bool {
+    @discardableResult
+    package func park(until deadline: UInt64 = .max) -> Bool {
         if let isWoken = schedulerPark(self, deadline) { return isWoken }
         let time = deadline == .max ? DispatchTime.distantFuture : DispatchTime(uptimeNanoseconds: deadline)
         // It may be early: on Linux it sleeps until a time of another clock.
@@ -53,16 +49,10 @@ extension Parker {
 /// 1.15 times as slow.
 /// The thread never yields the processor: it would not know when it runs again.
 struct Backoff {
-    private var spins: Int
-    private var length = 1
+    /// How many pauses to make altogether, each of about 25 ns.
+    var spins: Int
 
-    /// - Parameter spins: How many pauses to make altogether, each of about 25 ns.
-    init(spins: Int) {
-        self.spins = spins
-    }
-
-    /// No look but the first.
-    static var none: Backoff { Backoff(spins: 0) }
+    var length = 1
 
     /// How many pauses take about as long as to park and to be woken. On a single processor nothing changes meanwhile.
     static let spinsBeforeParking = processorCount() == 1 ? 0 : 200

@@ -18,6 +18,8 @@ extension Result where Failure == QueueSafeValueError {
     ///   of the command itself.
     @discardableResult
     public func getOrRethrow() throws -> Success {
-        do { return try get() } catch .unexpected(let error) { throw error }
+        // No `catch .unexpected(let error)`: Swift 6.2 stumbles over it.
+        if case .failure(.unexpected(let error)) = self { throw error }
+        return try get()
     }
 }

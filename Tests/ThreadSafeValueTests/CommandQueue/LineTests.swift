@@ -129,7 +129,7 @@ struct LineTests {
             return try #require(lane)
         }
         lanes[0].state.dueTime = 1
-        expect("block b, block c, late a, timer") { $0.look() }
+        expect("late a, block b, block c, timer") { $0.look() }
         #expect(table.line.pendingCount() == 3)
         #expect(table.line.front === lanes[1])
         expect("") { _ = $0.arrive(lanes[0], as: 16) }
@@ -152,22 +152,23 @@ struct LineTests {
             expect("") { _ = $0.accept(table.command(.low), for: table.queue("a"), of: table.turns) }
         }
         let run = try #require(lane?.running)
-        run.state.thread = 16
+        run.thread = 16
         // Commands stand behind its first one, which may tell callers for long.
         expect("timer") { _ = $0.arrive(run, isLastLook: true) }
-        #expect(run.state.hasTurn)
+        #expect(run.hasTurn)
         #expect(run.batch.count == 3)
         // A more urgent one goes first, and the rest goes back.
         expect("") { _ = $0.accept(table.command(.high), for: table.queue("a"), of: table.turns) }
         expect("") { $0.goOnOrRelease(run) }
-        #expect(run.state.hasTurn && run.batch.first?.priority == .high)
+        #expect(run.hasTurn && run.batch.first?.priority == .high)
+        #expect(run.batch.first?.move(.waiting, to: .running) == true)
         // An equal of another queue that came later waits for them; a more urgent one does not.
         expect("") { _ = $0.accept(table.command(.low), for: table.queue("b"), of: table.turns) }
         expect("") { $0.goOnOrRelease(run) }
-        #expect(run.state.hasTurn && run.batch.first?.priority == .low)
+        #expect(run.hasTurn && run.batch.first?.priority == .low)
         expect("") { _ = $0.accept(table.command(.highest), for: table.queue("b"), of: table.turns) }
         expect("block b") { $0.goOnOrRelease(run) }
-        #expect(!run.state.hasTurn && run.isTelling)
+        #expect(!run.hasTurn && run.isTelling)
     }
 }
 
@@ -219,10 +220,15 @@ private final class LineTable {
     /// Changes the line, and names what is to be done after that.
     func follows(from change: (inout Line) -> Void) -> String {
         change(&line)
-        guard let actions = line.publish() else { return "" }
-        let woken = actions.woken.map { "wake \($0.identity >> 4)" }
-        let blocks = actions.blocks.map { "block \($0.lane.target.label)" }
-        let late = actions.lateTargets.map { "late \($0.label)" }
-        return (woken + blocks + late + (actions.timerTime == nil ? [] : ["timer"])).joined(separator: ", ")
+        let names = line.publish().map { action in
+            switch action {
+            case .wake(let waiter): "wake \(waiter.identity >> 4)"
+            case .dispatch(let run): "block \(run.lane.target.label)"
+            case .mark(let target): "late \(target.label)"
+            case .liftHolder(let priority): "lift to \(priority)"
+            case .look: "timer"
+            }
+        }
+        return names.joined(separator: ", ")
     }
 }

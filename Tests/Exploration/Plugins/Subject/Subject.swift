@@ -13,7 +13,7 @@ import PackagePlugin
 struct Subject: BuildToolPlugin {
     private static let excluded: Set = [
         // There are doubles of these.
-        "AtomicWord", "ThreadLocal", "LibraryTimer", "CommandMistake",
+        "AtomicWord", "System", "LibraryTimer", "CommandMistake",
         // What is left out asks for more doubles, and has no part in the line.
         "Continuations+Resuming", "AsyncCommands+Labels", "AwaitCommands", "CommandSchedule+Unavailable",
         "QueueSafeAsyncedValue",

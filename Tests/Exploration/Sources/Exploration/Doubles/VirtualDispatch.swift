@@ -56,6 +56,32 @@ public final class DispatchSemaphore: @unchecked Sendable {
     }
 }
 
+/// A group: waiting is a step that is possible while nobody is in it; leaving is none, like an unlock.
+public final class DispatchGroup: @unchecked Sendable {
+    private var count: UInt64 = 0
+    private let id = world.newObject()
+
+    func enter() {
+        world.pass(.run("enter", id))
+        change(to: count + 1)
+    }
+
+    func leave() {
+        world.memory.release(id)
+        change(to: count - 1)
+    }
+
+    func wait() {
+        world.pass(.until("be no more lifted") { self.count == 0 })
+        world.memory.acquire(id)
+    }
+
+    private func change(to new: UInt64) {
+        world.objectChanged(id, from: count, to: new)
+        count = new
+    }
+}
+
 /// A time of the virtual clock.
 public struct DispatchTime {
     let uptimeNanoseconds: UInt64

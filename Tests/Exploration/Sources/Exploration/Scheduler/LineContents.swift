@@ -12,7 +12,7 @@ extension TurnQueue {
         var sum = mix(line.fairness.latest, UInt64(line.suspensions))
         sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns))
         for (target, own) in line.owns { sum &+= mix(UInt64(target), UInt64(own.count)) }
-        sum = mix(mix(sum, UInt64(line.acceptedCount)), UInt64(line.liftCount << 8 | line.lifted.count))
+        sum = mix(sum, UInt64(line.acceptedCount))
         // Times of arrival count only as far as they tell who came first.
         var arrivals: [(level: UInt64, time: UInt64, id: UInt64)] = []
         for waiter in line.waiters.elements {
@@ -40,9 +40,9 @@ extension Lane {
         var sum = mix(id, mix(stateContents, UInt64(commands.cancelledCount) << 1 | (commands.isUnsorted ? 1 : 0)))
         guard let running else { return sum }
         sum = mix(sum, mix(running.id, running.tellingAtLook))
-        sum = mix(sum, bits(running.state.reorderings == turns.reorderings.count))
+        sum = mix(sum, bits(running.reorderings == turns.reorderings.count))
         for command in running.batch.elements {
-            sum = unsafe mix(sum, command.id << 1 | (command.arrival < running.state.bound ? 1 : 0))
+            sum = unsafe mix(sum, command.id << 1 | (command.arrival < running.bound ? 1 : 0))
         }
         return sum
     }
