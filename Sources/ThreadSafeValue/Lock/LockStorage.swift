@@ -29,9 +29,6 @@ protocol LockStorage {
     /// Takes the lock if no thread holds it.
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool
 
-    /// Crashes if the calling thread holds the lock, as `lock` does.
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
-
     /// Gives the lock back. Crashes if the calling thread does not hold the lock.
     static func unlock(_ storage: UnsafeMutablePointer<Self>)
 }
@@ -67,12 +64,5 @@ extension LockStorage {
     @usableFromInline
     static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
         unsafe lock(storage, for: Self.self)
-    }
-
-    @usableFromInline
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
-        if unsafe tryLock(storage) { return true }
-        if deadline != .passed { unsafe failIfHeld(storage, for: user) }
-        return false
     }
 }

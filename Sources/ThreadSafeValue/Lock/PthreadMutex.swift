@@ -102,8 +102,11 @@ extension PthreadMutex.Storage {
     }
 
     @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
-        if unsafe owner(storage).load() == currentThreadIdentity() { LockMistake.failLockedTwice() }
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
+        if unsafe tryLock(storage) { return true }
+        let isHeldHere = unsafe owner(storage).load() == currentThreadIdentity()
+        if isHeldHere, deadline != .passed { LockMistake.failLockedTwice() }
+        return false
     }
 
     @inlinable
@@ -140,11 +143,6 @@ extension PthreadMutex.Storage {
 
     @inlinable
     static func check(_ code: CInt, _ call: StaticString) {
-        if code != 0 { fail(call, code) }
-    }
-
-    @usableFromInline @inline(never)
-    static func fail(_ call: StaticString, _ code: CInt) -> Never {
-        fatalError("\(call) failed with code \(code).")
+        if code != 0 { fatalError("\(call) failed with code \(code).") }
     }
 }

@@ -75,8 +75,10 @@ extension UnfairLock.Storage {
     }
 
     @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
-        unsafe os_unfair_lock_assert_not_owner(handle(storage))
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
+        if unsafe tryLock(storage) { return true }
+        if deadline != .passed { unsafe os_unfair_lock_assert_not_owner(handle(storage)) }
+        return false
     }
 
     @inlinable

@@ -110,13 +110,6 @@ extension WordLock.Storage {
         unsafe lockSlowly(storage, for: WordLock.self, until: .someDay)
     }
 
-    @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
-        let word = unsafe word(storage)
-        if word.load() & ~SleeperQueue.waiting != currentThreadIdentity() { return }
-        LockMistake.failLockedTwice(WaitGraph.Resource(isTurn: false, word: word, user: user).name)
-    }
-
     @inlinable @_transparent
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
         unsafe word(storage).exchangeAcquiring(0, for: currentThreadIdentity())
@@ -143,7 +136,9 @@ extension WordLock.Storage {
     ) -> Bool {
         if deadline == .passed { return false }
         let (word, thread) = unsafe (word(storage), currentThreadIdentity())
-        unsafe failIfHeld(storage, for: user)  // fault: word lock: locked twice
+        if word.load() & ~SleeperQueue.waiting == thread {  // fault: word lock: locked twice
+            LockMistake.failLockedTwice(WaitGraph.Resource(isTurn: false, word: word, user: user).name)
+        }
         // Most locks are held for less than it takes to fall asleep.
         var backoff = Backoff.beforeParking
         while backoff.pause() {
