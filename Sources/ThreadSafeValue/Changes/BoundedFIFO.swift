@@ -5,23 +5,17 @@
 /// A queue that keeps its newest elements up to a number. When it is full, a new element replaces the oldest.
 @usableFromInline
 package struct BoundedFIFO<Element> {
-    @usableFromInline
-    let capacity: Int
+    @usableFromInline let capacity: Int
 
     // The older elements are next, the last one first.
-    @usableFromInline
-    var newer: [Element] = []
-    @usableFromInline
-    var older: [Element] = []
+    @usableFromInline var newer: [Element] = []
+    @usableFromInline var older: [Element] = []
 
-    package init(capacity: Int) {
-        self.capacity = capacity
-    }
+    package init(capacity: Int) { self.capacity = capacity }
 }
 
 extension BoundedFIFO {
-    @inlinable
-    package var isEmpty: Bool { newer.isEmpty && older.isEmpty }
+    @inlinable package var isEmpty: Bool { newer.isEmpty && older.isEmpty }
 
     /// Adds an element. O(1) on average.
     ///

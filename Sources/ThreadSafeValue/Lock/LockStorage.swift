@@ -37,8 +37,7 @@ protocol LockStorage {
 @safe
 @usableFromInline
 struct LockCell<Storage: LockStorage>: ~Copyable {
-    @usableFromInline
-    let storage: UnsafeMutablePointer<Storage>
+    @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
     @inlinable
     init() {
@@ -58,11 +57,8 @@ extension LockCell: @unchecked Sendable {}
 
 // These are the methods for locks of the system, which hide their holder and their waiters.
 extension LockStorage {
-    @inlinable
-    static var hasLine: Bool { false }
+    @inlinable static var hasLine: Bool { false }
 
     @usableFromInline
-    static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
-        unsafe lock(storage, for: Self.self)
-    }
+    static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) { unsafe lock(storage, for: Self.self) }
 }

@@ -6,11 +6,9 @@ public import Dispatch
 
 /// A schedule for commands that run on a target queue. Choose a priority next.
 public struct AsyncSchedule<Value: Sendable>: Sendable {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+    @usableFromInline let queue: CommandQueue<Value>
 
-    @usableFromInline
-    let target: DispatchQueue
+    @usableFromInline let target: DispatchQueue
 
     @inlinable @_transparent
     init(queue: consuming CommandQueue<Value>, target: consuming DispatchQueue) {
@@ -37,11 +35,9 @@ extension AsyncSchedule: CommandSchedule {
 /// An accepted command runs even if no handle of the value is left, unless the value is suspended. If the target queue
 /// does not start a command soon, other commands go first until it does: see <doc:TakingTurns>.
 public struct AsyncCommands<Value: Sendable>: Sendable {
-    @usableFromInline
-    let schedule: AsyncSchedule<Value>
+    @usableFromInline let schedule: AsyncSchedule<Value>
 
-    @usableFromInline
-    let priority: CommandPriority
+    @usableFromInline let priority: CommandPriority
 
     @inlinable @_transparent
     init(schedule: consuming AsyncSchedule<Value>, priority: CommandPriority) {
@@ -189,9 +185,7 @@ extension AsyncCommands {
     ) -> CommandHandle<Void> {
         submitManually(isChange: true, orFail: completion, completion, accessClosure)
     }
-}
 
-extension AsyncCommands {
     // This function and its callers are transparent. Otherwise the compiler counts references, and threads that submit
     // compete for the counts. For the same reason it copies the members, so that the closure does not capture `self`.
 
