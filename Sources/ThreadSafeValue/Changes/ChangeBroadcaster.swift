@@ -12,17 +12,13 @@ final class ChangeBroadcaster<Value> {
     /// Told under the lock whether there are listeners, whenever one comes or goes; `nil` after `finish()`.
     // The lock guards this variable and those below.
     var whenListenedTo: ((Bool) -> Void)?
-    @usableFromInline
-    var listeners = ArrivalList<Listener>()
+    @usableFromInline var listeners = ArrivalList<Listener>()
 
     // Threads hold the lock for moments, in which no code of the library's user runs. They hold it for longer if the system
     // has no thread for a timer.
-    @usableFromInline
-    let lock = PlatformLock()
+    @usableFromInline let lock = PlatformLock()
 
-    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) {
-        self.whenListenedTo = whenListenedTo
-    }
+    init(whenListenedTo: @escaping (_ isListenedTo: Bool) -> Void) { self.whenListenedTo = whenListenedTo }
 }
 
 // The lock guards everything that changes. Only `Sendable` values have listeners.
@@ -33,18 +29,13 @@ extension ChangeBroadcaster {
     /// The changes that one loop has not fetched yet. The broadcaster's lock guards them.
     @usableFromInline
     final class Listener: Placed {
-        @usableFromInline
-        package var place: Int?
-        @usableFromInline
-        var mailbox: BoundedFIFO<Value>
+        @usableFromInline package var place: Int?
+        @usableFromInline var mailbox: BoundedFIFO<Value>
         fileprivate var isRemoved = false
         // The iterators that wait for the next value. If each task has its own iterator, there is one at most.
-        @usableFromInline
-        var waiting = [CheckedContinuation<Void, Never>]()
+        @usableFromInline var waiting = [CheckedContinuation<Void, Never>]()
 
-        init(capacity: Int) {
-            mailbox = BoundedFIFO(capacity: capacity)
-        }
+        init(capacity: Int) { mailbox = BoundedFIFO(capacity: capacity) }
     }
 
     /// The work that is left after a change was recorded.
@@ -52,22 +43,15 @@ extension ChangeBroadcaster {
     struct Delivery {
         // The values that newer ones replaced. They are released with the delivery, where their `deinit` may do anything.
         // The first one has a variable of its own, so that a single listener costs no allocation.
-        @usableFromInline
-        var replaced: Value?
-        @usableFromInline
-        var othersReplaced = [Value]()
-        @usableFromInline
-        var waiting = [CheckedContinuation<Void, Never>]()
+        @usableFromInline var replaced: Value?
+        @usableFromInline var othersReplaced = [Value]()
+        @usableFromInline var waiting = [CheckedContinuation<Void, Never>]()
 
-        @inlinable
-        init() {}
+        @inlinable init() {}
 
         /// Wakes the listeners. The caller does not hold the lock of the value, but may be in a closure of another value.
         // A call that is not inlined takes fifty instructions more.
-        @inlinable @inline(__always)
-        func deliver() {
-            waiting.resumeOnGlobalQueue()
-        }
+        @inlinable @inline(__always) func deliver() { waiting.resumeOnGlobalQueue() }
     }
 
     /// Puts a change into every mailbox.
@@ -93,9 +77,7 @@ extension ChangeBroadcaster {
         }
         waiting.resumeOnGlobalQueue()  // fault: a task is resumed in place
     }
-}
 
-extension ChangeBroadcaster {
     /// Adds a listener, which gets every change from now on.
     ///
     /// - Parameters:

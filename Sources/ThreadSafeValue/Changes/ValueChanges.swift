@@ -71,9 +71,7 @@ extension ValueChanges: AsyncSequence {
         /// Waits for the next change.
         ///
         /// - Returns: The value after the change; `nil` when the value has gone away or the task is cancelled.
-        public nonisolated(nonsending) mutating func next() async -> Value? {
-            await subscription.next()
-        }
+        public nonisolated(nonsending) mutating func next() async -> Value? { await subscription.next() }
 
         /// Waits for the next change.
         ///
@@ -94,16 +92,12 @@ extension ValueChanges.Iterator: Sendable {}
 
 extension ValueChanges: CustomReflectable {
     /// A mirror for `dump` and debuggers, which shows how the sequence keeps values.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["buffering": buffering], displayStyle: .struct)
-    }
+    public var customMirror: Mirror { Mirror(self, children: ["buffering": buffering], displayStyle: .struct) }
 }
 
 extension ValueChanges.Iterator: CustomReflectable {
     /// A mirror for `dump` and debuggers, which shows nothing of the iterator.
-    public var customMirror: Mirror {
-        Mirror(self, children: [], displayStyle: .struct)
-    }
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }
 
 /// Keeps a listener for as long as the subscription lives.
@@ -134,9 +128,7 @@ final class ChangeSubscription<Value: Sendable> {
         if start == nil { broadcaster.add(listener) }
     }
 
-    deinit {
-        broadcaster.remove(listener)
-    }
+    deinit { broadcaster.remove(listener) }
 }
 
 // The broadcaster's lock guards everything that changes.
@@ -172,9 +164,7 @@ final class FirstSubscription<Value: Sendable> {
     // Guarded by the lock of the broadcaster.
     var subscription: ChangeSubscription<Value>?
 
-    init(_ subscription: ChangeSubscription<Value>) {
-        self.subscription = subscription
-    }
+    init(_ subscription: ChangeSubscription<Value>) { self.subscription = subscription }
 }
 
 // The lock of the broadcaster guards the subscription.

@@ -29,9 +29,6 @@ protocol LockStorage {
     /// Takes the lock if no thread holds it.
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool
 
-    /// Crashes if the calling thread holds the lock, as `lock` does.
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type)
-
     /// Gives the lock back. Crashes if the calling thread does not hold the lock.
     static func unlock(_ storage: UnsafeMutablePointer<Self>)
 }
@@ -40,8 +37,7 @@ protocol LockStorage {
 @safe
 @usableFromInline
 struct LockCell<Storage: LockStorage>: ~Copyable {
-    @usableFromInline
-    let storage: UnsafeMutablePointer<Storage>
+    @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
     @inlinable
     init() {
@@ -61,18 +57,8 @@ extension LockCell: @unchecked Sendable {}
 
 // These are the methods for locks of the system, which hide their holder and their waiters.
 extension LockStorage {
-    @inlinable
-    static var hasLine: Bool { false }
+    @inlinable static var hasLine: Bool { false }
 
     @usableFromInline
-    static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
-        unsafe lock(storage, for: Self.self)
-    }
-
-    @usableFromInline
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
-        if unsafe tryLock(storage) { return true }
-        if deadline != .passed { unsafe failIfHeld(storage, for: user) }
-        return false
-    }
+    static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) { unsafe lock(storage, for: Self.self) }
 }

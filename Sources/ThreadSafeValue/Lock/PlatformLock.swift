@@ -17,10 +17,7 @@ public typealias PlatformLock = WordLock
 
 extension PlatformLock {
     /// Takes a lock that is held for moments only, so that no wait for it is part of a circle.
-    @usableFromInline
-    func lockForMoment() {
-        unsafe Storage.lockForMoment(cell.storage)
-    }
+    @usableFromInline func lockForMoment() { unsafe Storage.lockForMoment(cell.storage) }
 
     /// Runs a closure that takes a moment, with the lock.
     func forMoment<Result>(_ body: () -> Result) -> Result {

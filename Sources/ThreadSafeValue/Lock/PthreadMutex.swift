@@ -23,12 +23,10 @@ public import Android
 /// hold. The operating system chooses which of several waiting threads is next. Threads that take several such locks in
 /// different orders may wait for each other for ever.
 public final class PthreadMutex {
-    @usableFromInline
-    let cell = LockCell<Storage>()
+    @usableFromInline let cell = LockCell<Storage>()
 
     /// Creates a lock that no thread holds.
-    @inlinable
-    public init() {}
+    @inlinable public init() {}
 }
 
 extension PthreadMutex: Lock {
@@ -37,18 +35,14 @@ extension PthreadMutex: Lock {
     /// - Warning: The program crashes if the calling thread already holds the lock.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
-    public func lock() {
-        unsafe Storage.lock(cell.storage, for: PthreadMutex.self)
-    }
+    public func lock() { unsafe Storage.lock(cell.storage, for: PthreadMutex.self) }
 
     /// Takes the lock if no thread holds it, and never waits.
     ///
     /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
-    public func tryLock() -> Bool {
-        unsafe Storage.tryLock(cell.storage)
-    }
+    public func tryLock() -> Bool { unsafe Storage.tryLock(cell.storage) }
 
     /// Gives the lock back.
     ///
@@ -66,14 +60,12 @@ extension PthreadMutex {
     @safe
     @usableFromInline
     struct Storage: LockStorage {
-        @usableFromInline
-        var mutex: pthread_mutex_t
+        @usableFromInline var mutex: pthread_mutex_t
 
         // The identity of the thread that holds the mutex, or zero. Only the holder writes its identity, so a thread that
         // reads its own identity here holds the mutex, whatever other threads do meanwhile. So relaxed accesses are enough.
         // This costs less than `PTHREAD_MUTEX_ERRORCHECK`.
-        @usableFromInline
-        var owner: AtomicWord.Storage
+        @usableFromInline var owner: AtomicWord.Storage
     }
 }
 
@@ -102,8 +94,11 @@ extension PthreadMutex.Storage {
     }
 
     @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
-        if unsafe owner(storage).load() == currentThreadIdentity() { LockMistake.failLockedTwice() }
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
+        if unsafe tryLock(storage) { return true }
+        let isHeldHere = unsafe owner(storage).load() == currentThreadIdentity()
+        if isHeldHere, deadline != .passed { LockMistake.failLockedTwice() }
+        return false
     }
 
     @inlinable
@@ -122,9 +117,7 @@ extension PthreadMutex.Storage {
         unsafe owner(storage).store(0)
         unsafe check(pthread_mutex_unlock(mutex(storage)), "pthread_mutex_unlock")
     }
-}
 
-extension PthreadMutex.Storage {
     // `&storage.pointee.mutex` would be an access to the whole member, which several threads must not have at once, so
     // these are addresses.
 
@@ -140,11 +133,6 @@ extension PthreadMutex.Storage {
 
     @inlinable
     static func check(_ code: CInt, _ call: StaticString) {
-        if code != 0 { fail(call, code) }
-    }
-
-    @usableFromInline @inline(never)
-    static func fail(_ call: StaticString, _ code: CInt) -> Never {
-        fatalError("\(call) failed with code \(code).")
+        if code != 0 { fatalError("\(call) failed with code \(code).") }
     }
 }

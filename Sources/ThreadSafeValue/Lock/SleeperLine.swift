@@ -16,9 +16,7 @@ package final class Sleeper {
     /// Whether the lock was handed to the thread. Guarded by the queue.
     var isOwner = false
 
-    package init(_ thread: UInt64) {
-        self.thread = thread
-    }
+    package init(_ thread: UInt64) { self.thread = thread }
 }
 
 // The queue guards the members that change.
@@ -57,14 +55,10 @@ extension SleeperLine {
     }
 
     /// Removes the sleeper that came first.
-    package mutating func removeFirst() -> Sleeper? {
-        sleepers.isEmpty ? nil : sleepers.removeFirst()
-    }
+    package mutating func removeFirst() -> Sleeper? { sleepers.isEmpty ? nil : sleepers.removeFirst() }
 
     /// Removes a sleeper, if it is in the line.
-    package mutating func remove(_ sleeper: Sleeper) {
-        sleepers.removeAll { $0 === sleeper }
-    }
+    package mutating func remove(_ sleeper: Sleeper) { sleepers.removeAll { $0 === sleeper } }
 
     /// Decides whether the front is handed the lock now. That happens at most once in a quarter of a millisecond, because
     /// each handover costs a change of threads.

@@ -88,13 +88,10 @@ extension SleeperQueue {
     }
 
     /// Looks at the line, or changes it; for tests.
-    func withLine<Answer>(_ body: (inout SleeperLine) -> Answer) -> Answer {
-        mutex.around { body(&line) }
-    }
-}
+    func withLine<Answer>(_ body: (inout SleeperLine) -> Answer) -> Answer { mutex.around { body(&line) } }
 
-// These methods run under the mutex.
-extension SleeperQueue {
+    // MARK: Under the mutex
+
     /// Takes the lock if it is free, or was handed to the sleeper. Otherwise the holder will come to the queue when it
     /// unlocks.
     ///

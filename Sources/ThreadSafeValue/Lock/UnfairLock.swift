@@ -12,12 +12,10 @@ public import Darwin
 /// lock that it does not hold, the operating system ends the program and says why. Threads that take several such locks in
 /// different orders may wait for each other for ever.
 public final class UnfairLock {
-    @usableFromInline
-    let cell = LockCell<Storage>()
+    @usableFromInline let cell = LockCell<Storage>()
 
     /// Creates a lock that no thread holds.
-    @inlinable
-    public init() {}
+    @inlinable public init() {}
 }
 
 extension UnfairLock: Lock {
@@ -26,18 +24,14 @@ extension UnfairLock: Lock {
     /// - Warning: The program crashes if the calling thread already holds the lock.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
-    public func lock() {
-        unsafe Storage.lock(cell.storage, for: UnfairLock.self)
-    }
+    public func lock() { unsafe Storage.lock(cell.storage, for: UnfairLock.self) }
 
     /// Takes the lock if no thread holds it, and never waits.
     ///
     /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
     @inlinable
     @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
-    public func tryLock() -> Bool {
-        unsafe Storage.tryLock(cell.storage)
-    }
+    public func tryLock() -> Bool { unsafe Storage.tryLock(cell.storage) }
 
     /// Gives the lock back.
     ///
@@ -55,8 +49,7 @@ extension UnfairLock {
     @safe
     @usableFromInline
     struct Storage: LockStorage {
-        @usableFromInline
-        var handle: os_unfair_lock_s
+        @usableFromInline var handle: os_unfair_lock_s
     }
 }
 
@@ -66,8 +59,7 @@ extension UnfairLock.Storage {
         unsafe handle(storage).initialize(to: os_unfair_lock_s())
     }
 
-    @inlinable
-    static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {}
+    @inlinable static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {}
 
     @inlinable
     static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
@@ -75,8 +67,10 @@ extension UnfairLock.Storage {
     }
 
     @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
-        unsafe os_unfair_lock_assert_not_owner(handle(storage))
+    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type, until deadline: Deadline) -> Bool {
+        if unsafe tryLock(storage) { return true }
+        if deadline != .passed { unsafe os_unfair_lock_assert_not_owner(handle(storage)) }
+        return false
     }
 
     @inlinable
@@ -85,9 +79,7 @@ extension UnfairLock.Storage {
     }
 
     @inlinable
-    static func unlock(_ storage: UnsafeMutablePointer<Self>) {
-        unsafe os_unfair_lock_unlock(handle(storage))
-    }
+    static func unlock(_ storage: UnsafeMutablePointer<Self>) { unsafe os_unfair_lock_unlock(handle(storage)) }
 
     // `&storage.pointee.handle` would be an access to the whole member, which several threads must not have at once, so
     // this is an address.

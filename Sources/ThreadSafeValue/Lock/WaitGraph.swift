@@ -26,6 +26,9 @@ final class WaitGraph {
 // the word.
 extension WaitGraph: @unchecked Sendable {}
 
+// The word is atomic, and the waiting side keeps the object that the word belongs to.
+extension WaitGraph.Resource: @unchecked Sendable {}
+
 extension WaitGraph {
     /// A lock or a turn, which one thread or task has at a time. Its word says which one.
     struct Resource {
@@ -34,6 +37,15 @@ extension WaitGraph {
         let word: AtomicWord
         /// The type that the lock is part of, or the type of the value that the turn is for.
         let user: Any.Type
+
+        /// The identity of the thread or task that has the lock or turn, or zero.
+        var holder: UInt64 { word.load() & identityBits }
+
+        /// The name for messages.
+        var name: String {
+            let type = isTurn ? "QueueSafeValue<\(user)>" : "\(user)"
+            return "\(type) at 0x\(String(word.address, radix: 16))"
+        }
     }
 
     /// A thread, a task, or a thread in a task that begins to wait. The identity that is missing is 0.
@@ -43,23 +55,7 @@ extension WaitGraph {
 
         func has(_ holder: UInt64) -> Bool { holder != 0 && (holder == thread || holder == task) }
     }
-}
 
-// The word is atomic, and the waiting side keeps the object that the word belongs to.
-extension WaitGraph.Resource: @unchecked Sendable {}
-
-extension WaitGraph.Resource {
-    /// The identity of the thread or task that has the lock or turn, or zero.
-    var holder: UInt64 { word.load() & identityBits }
-
-    /// The name for messages.
-    var name: String {
-        let type = isTurn ? "QueueSafeValue<\(user)>" : "\(user)"
-        return "\(type) at 0x\(String(word.address, radix: 16))"
-    }
-}
-
-extension WaitGraph {
     /// Registers a wait.
     ///
     /// - Returns: `nil` if the wait is registered. Otherwise the circle that it would close: all that is waited for, from

@@ -15,12 +15,10 @@
 /// hold. It also crashes if its wait would close a circle of threads, each of which waits for a lock that the next one
 /// holds.
 public final class WordLock {
-    @usableFromInline
-    let cell = LockCell<Storage>()
+    @usableFromInline let cell = LockCell<Storage>()
 
     /// Creates a lock that no thread holds.
-    @inlinable
-    public init() {}
+    @inlinable public init() {}
 }
 
 extension WordLock: Lock {
@@ -65,18 +63,27 @@ extension WordLock {
         /// Invariant (ownership): only the thread itself changes the word from zero to its identity. Only the holder
         /// changes the word from its identity to zero, or to the identity of a sleeping thread. Other threads only add
         /// `waiting`. So a thread that reads its own identity here holds the lock, however old the value is.
-        @usableFromInline
-        var word: AtomicWord.Storage
+        @usableFromInline var word: AtomicWord.Storage
 
         /// The address of the `SleeperQueue`, or zero. Set once, by the first thread that has to sleep.
-        @usableFromInline
-        var queue: AtomicWord.Storage
+        @usableFromInline var queue: AtomicWord.Storage
+    }
+
+    // MARK: For tests
+
+    /// Looks at the line of the threads that sleep, or changes it.
+    package func withLine<Answer>(_ body: (inout SleeperLine) -> Answer) -> Answer {
+        unsafe Storage.sleeperQueue(cell.storage).withLine(body)
+    }
+
+    /// Takes the lock if that is possible before a time of `now()`.
+    package func lock(until deadline: UInt64) -> Bool {
+        unsafe Storage.lock(cell.storage, for: WordLock.self, until: Deadline(time: deadline))
     }
 }
 
 extension WordLock.Storage {
-    @inlinable
-    static var hasLine: Bool { true }
+    @inlinable static var hasLine: Bool { true }
 
     @inlinable
     static func initialize(_ storage: UnsafeMutablePointer<Self>) {
@@ -110,13 +117,6 @@ extension WordLock.Storage {
         unsafe lockSlowly(storage, for: WordLock.self, until: .someDay)
     }
 
-    @usableFromInline
-    static func failIfHeld(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
-        let word = unsafe word(storage)
-        if word.load() & ~SleeperQueue.waiting != currentThreadIdentity() { return }
-        LockMistake.failLockedTwice(WaitGraph.Resource(isTurn: false, word: word, user: user).name)
-    }
-
     @inlinable @_transparent
     static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
         unsafe word(storage).exchangeAcquiring(0, for: currentThreadIdentity())
@@ -128,10 +128,11 @@ extension WordLock.Storage {
         let thread = currentThreadIdentity()
         if unsafe !word(storage).exchangeReleasing(thread, for: 0) { unsafe unlockSlowly(storage, thread) }
     }
-}
 
-// These slow paths are not inlined, so that the fast paths are.
-extension WordLock.Storage {
+    // MARK: Slow paths
+
+    // They are not inlined, so that the fast paths are.
+
     /// Takes a lock that is held.
     ///
     /// - Returns: `true` if the calling thread has the lock; `false` only after the deadline.
@@ -143,7 +144,9 @@ extension WordLock.Storage {
     ) -> Bool {
         if deadline == .passed { return false }
         let (word, thread) = unsafe (word(storage), currentThreadIdentity())
-        unsafe failIfHeld(storage, for: user)  // fault: word lock: locked twice
+        if word.load() & ~SleeperQueue.waiting == thread {  // fault: word lock: locked twice
+            LockMistake.failLockedTwice(WaitGraph.Resource(isTurn: false, word: word, user: user).name)
+        }
         // Most locks are held for less than it takes to fall asleep.
         var backoff = Backoff.beforeParking
         while backoff.pause() {
@@ -183,18 +186,5 @@ extension WordLock.Storage {
     @inlinable
     static func queue(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
         unsafe AtomicWord(word(storage).storage + 1)
-    }
-}
-
-// For tests.
-extension WordLock {
-    /// Looks at the line of the threads that sleep, or changes it.
-    package func withLine<Answer>(_ body: (inout SleeperLine) -> Answer) -> Answer {
-        unsafe Storage.sleeperQueue(cell.storage).withLine(body)
-    }
-
-    /// Takes the lock if that is possible before a time of `now()`.
-    package func lock(until deadline: UInt64) -> Bool {
-        unsafe Storage.lock(cell.storage, for: WordLock.self, until: Deadline(time: deadline))
     }
 }

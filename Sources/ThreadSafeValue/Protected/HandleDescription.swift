@@ -9,9 +9,7 @@
 enum HandleDescription {
     /// The storages that were described since the description of the first handle began. They are kept, so that no other
     /// object gets the address of one of them.
-    private final class Described {
-        var objects: [ObjectIdentifier: AnyObject] = [:]
-    }
+    private final class Described { var objects: [ObjectIdentifier: AnyObject] = [:] }
 
     private static let local = ThreadLocal<Described>()
 

@@ -20,9 +20,7 @@ extension Protected: Decodable where Value: Decodable {
     ///
     /// - Parameter decoder: The decoder to read from.
     /// - Throws: The error that the value throws when it is decoded.
-    public init(from decoder: any Decoder) throws {
-        self.init(try decoder.singleValueContainer().decode(Value.self))
-    }
+    public init(from decoder: any Decoder) throws { self.init(try decoder.singleValueContainer().decode(Value.self)) }
 }
 
 // The compiler calls these methods for `@Protected var name: String?`. The key of an optional that is `nil` may be missing.

@@ -7,10 +7,7 @@ extension Protected where Value: RangeReplaceableCollection {
     ///
     /// - Parameter newElement: The element to append.
     /// - Complexity: The same as the collection's `append`: O(1) on average for an array.
-    @inlinable
-    public func append(_ newElement: Value.Element) {
-        write { value in value.append(newElement) }
-    }
+    @inlinable public func append(_ newElement: Value.Element) { write { value in value.append(newElement) } }
 
     /// Appends all elements of a sequence in place.
     ///
@@ -28,9 +25,7 @@ extension Protected {
     /// - Parameter newElement: The element to append.
     /// - Complexity: The same as the collection's `append`: O(1) on average for an array.
     @inlinable
-    public func append<Elements: RangeReplaceableCollection>(
-        _ newElement: Elements.Element
-    ) where Value == Elements? {
+    public func append<Elements: RangeReplaceableCollection>(_ newElement: Elements.Element) where Value == Elements? {
         write { value in value?.append(newElement) }  // fault: append makes a list
     }
 
@@ -60,9 +55,7 @@ extension Protected {
     /// - Parameter newElements: The collection to append.
     /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
     @inlinable @_disfavoredOverload
-    public func append<Elements: RangeReplaceableCollection>(
-        _ newElements: Elements
-    ) where Value == Elements? {
+    public func append<Elements: RangeReplaceableCollection>(_ newElements: Elements) where Value == Elements? {
         write { value in value?.append(contentsOf: newElements) }
     }
 }

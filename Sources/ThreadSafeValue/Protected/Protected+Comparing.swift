@@ -32,8 +32,5 @@ extension Protected: Hashable where Value: Hashable {
     ///
     /// - Warning: The value must not change while the handle is in a set, or is a key of a dictionary.
     /// - Parameter hasher: The hasher to use.
-    @inlinable
-    public func hash(into hasher: inout Hasher) {
-        wrappedValue.hash(into: &hasher)
-    }
+    @inlinable public func hash(into hasher: inout Hasher) { wrappedValue.hash(into: &hasher) }
 }

@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-extension Protected: CustomDebugStringConvertible {
+extension Protected: CustomDebugStringConvertible, CustomReflectable {
     /// A description of a copy of the value, or `Protected(locked)` while somebody accesses the value; it never waits.
     ///
     /// If the value leads to one handle several times, or back to this handle, the description shows the value once, and
@@ -12,9 +12,7 @@ extension Protected: CustomDebugStringConvertible {
             copyIfFree().map { String(reflecting: $0) } ?? "locked"
         }
     }
-}
 
-extension Protected: CustomReflectable {
     /// A mirror of a copy of the value for `dump` and debuggers, or of the word `locked` while somebody accesses the
     /// value; it never waits.
     ///
@@ -23,13 +21,7 @@ extension Protected: CustomReflectable {
         let value: Any = copyIfFree() ?? "locked"  // fault: reflection reads unlocked
         return Mirror(self, children: ["value": value], displayStyle: .struct)  // fault: reflection shows the storage
     }
-}
 
-extension Protected {
     /// A copy of the value; `nil` if the value is locked, even by the calling thread.
-    func copyIfFree() -> Value? {
-        guard storage.tryLock() else { return nil }
-        defer { storage.unlock() }
-        return unsafe storage.value.pointee
-    }
+    private func copyIfFree() -> Value? { tryRead { $0 } }
 }

@@ -25,7 +25,5 @@ extension Protected {
     ///
     /// - Parameter newValue: The value to protect from now on.
     @inlinable @_disfavoredOverload
-    public func write(_ newValue: consuming Value) {
-        _ = exchange(newValue)
-    }
+    public func write(_ newValue: consuming Value) { _ = exchange(newValue) }
 }

@@ -12,9 +12,7 @@ extension Protected {
     @inlinable
     public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Member {
         @inline(__always)
-        get {
-            copy(keyPath)
-        }
+        get { copy(keyPath) }
         @inline(__always)
         nonmutating set {
             var member = newValue
@@ -37,36 +35,9 @@ extension Protected {
     @inlinable @_disfavoredOverload
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
         @inline(__always)
-        get {
-            copy(keyPath)
-        }
+        get { copy(keyPath) }
     }
-}
 
-// The subscript uses no key path: Swift 6.3 compiles a key path to an element of an `InlineArray` to a wrong address.
-@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-extension Protected {
-    /// An element of the value: you read a copy, replace it, or change it in place under the lock.
-    ///
-    /// - Parameter index: The index of the element. The program crashes if there is no such element.
-    @inlinable
-    public subscript<let count: Int, Element>(index: Int) -> Element where Value == InlineArray<count, Element> {
-        get {
-            read { $0[index] }
-        }
-        nonmutating set {
-            // The old element is released after the lock.
-            _ = write { Swift.exchange(&$0[index], with: newValue) }
-        }
-        nonmutating _modify {
-            storage.lock()  // fault: an element changes unlocked
-            defer { storage.commit() }  // fault: an element changes unlocked
-            yield unsafe &storage.value.pointee[index]
-        }
-    }
-}
-
-extension Protected {
     /// A copy of a member. The copy is released after the lock, even if nobody uses it. Values along a longer key path are
     /// released under the lock.
     ///
@@ -79,5 +50,22 @@ extension Protected {
         storage.unlock()
         withExtendedLifetime(member) {}
         return member
+    }
+}
+
+// The subscript uses no key path: Swift 6.3 compiles a key path to an element of an `InlineArray` to a wrong address.
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+extension Protected {
+    /// An element of the value: you read a copy, replace it, or change it in place under the lock.
+    ///
+    /// - Parameter index: The index of the element. The program crashes if there is no such element.
+    @inlinable
+    public subscript<let count: Int, Element>(index: Int) -> Element where Value == InlineArray<count, Element> {
+        get { read { $0[index] } }
+        nonmutating set {
+            // The old element is released after the lock.
+            _ = write { Swift.exchange(&$0[index], with: newValue) }
+        }
+        nonmutating _modify { yield &wrappedValue[index] }
     }
 }

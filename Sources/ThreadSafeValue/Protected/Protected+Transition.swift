@@ -31,10 +31,7 @@ extension Protected where Value: Transitionable {
     ///
     /// - Parameter next: The new state.
     /// - Returns: `true` if the state is `next` now; `false` if nothing has changed.
-    @inlinable
-    public func attemptToTransition(to next: Value) -> Bool {
-        attemptToTransition(\.self, to: next)
-    }
+    @inlinable public func attemptToTransition(to next: Value) -> Bool { attemptToTransition(\.self, to: next) }
 }
 
 extension Protected {

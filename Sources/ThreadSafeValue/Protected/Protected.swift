@@ -46,24 +46,18 @@
 @dynamicMemberLookup
 public struct Protected<Value> {
     // Never changes. Its lock guards its value.
-    @usableFromInline
-    let storage: ProtectedStorage<Value>
+    @usableFromInline let storage: ProtectedStorage<Value>
 
     /// Protects a value.
     ///
     /// - Parameter value: The value to protect.
-    @inlinable
-    public init(_ value: Value) {
-        storage = .make(value)
-    }
+    @inlinable public init(_ value: Value) { storage = .make(value) }
 
     /// Protects the first value of a wrapped property.
     ///
     /// - Parameter wrappedValue: The value to protect.
     @inlinable @_disfavoredOverload
-    public init(wrappedValue: Value) {
-        storage = .make(wrappedValue)
-    }
+    public init(wrappedValue: Value) { storage = .make(wrappedValue) }
 
     // A property wrapper must have its two properties in its body.
 
@@ -79,9 +73,7 @@ public struct Protected<Value> {
             defer { storage.unlock() }
             return unsafe storage.value.pointee
         }
-        nonmutating set {
-            _ = exchange(newValue)
-        }
+        nonmutating set { _ = exchange(newValue) }
         nonmutating _modify {
             storage.lock()  // fault: a value changes unlocked
             defer { storage.commit() }  // fault: a value changes unlocked
@@ -90,10 +82,7 @@ public struct Protected<Value> {
     }
 
     /// The handle itself, which `$property` stands for.
-    @inlinable
-    public var projectedValue: Protected {
-        self
-    }
+    @inlinable public var projectedValue: Protected { self }
 }
 
 // The handle never changes, and everything that it refers to is read and changed under one lock. Values that go in or

@@ -4,8 +4,11 @@
 
 import Dispatch
 
-// These methods tell of a change. They run only while a thread or task waits for one.
 extension ProtectedStorage {
+    // MARK: Telling of a change
+
+    // These methods run only while a thread or task waits for a change.
+
     /// Gives the lock back after an access that may have changed the value, and notifies the waiters.
     @inlinable @inline(never)
     func commitNotifying() { commitCollecting()() }
@@ -32,19 +35,14 @@ extension ProtectedStorage {
     }
 
     /// Wakes the thread that has waited longest for the lock with a time-out.
-    @usableFromInline
-    func wakeTimed() { table.timedLine.wakeFront() }
+    @usableFromInline func wakeTimed() { table.timedLine.wakeFront() }
 
     /// The side table, which is made when it is needed for the first time.
     @inlinable
-    var table: WaiterTable<Value> {
-        withExtendedLifetime(self) { tableWord.object() ?? makeTable() }
-    }
+    var table: WaiterTable<Value> { withExtendedLifetime(self) { tableWord.object() ?? makeTable() } }
 
     @usableFromInline @inline(never)
-    func makeTable() -> WaiterTable<Value> {
-        tableWord.object { WaiterTable<Value>(awaited: awaited) }
-    }
+    func makeTable() -> WaiterTable<Value> { tableWord.object { WaiterTable<Value>(awaited: awaited) } }
 
     /// Ends the side table with the value, as nobody else can use either any more.
     @usableFromInline @inline(never)
@@ -52,10 +50,9 @@ extension ProtectedStorage {
         let table: WaiterTable<Value>? = tableWord.takeObject()
         table?.broadcaster.finish()
     }
-}
 
-// These methods wait for a change.
-extension ProtectedStorage {
+    // MARK: Waiting for a change
+
     /// Waits until the value meets a condition, at least for a moment.
     ///
     /// - Returns: Whether the value met the condition in time.

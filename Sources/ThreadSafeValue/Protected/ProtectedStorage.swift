@@ -21,18 +21,15 @@ final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
 @safe
 @usableFromInline
 struct ProtectedLock {
-    @usableFromInline
-    var lock: PlatformLock.Storage
+    @usableFromInline var lock: PlatformLock.Storage
 
     /// A set of `AwaitedChange` bits, which any thread changes atomically, and the holder of the lock reads.
     ///
     /// The set is empty unless a thread or task waits for a change, so an access pays nothing while none waits.
-    @usableFromInline
-    var awaited: AtomicWord.Storage
+    @usableFromInline var awaited: AtomicWord.Storage
 
     /// The address of the `WaiterTable`, or zero. The first thread that needs the table sets it, once.
-    @usableFromInline
-    var table: AtomicWord.Storage
+    @usableFromInline var table: AtomicWord.Storage
 }
 
 extension ProtectedStorage {
@@ -51,8 +48,7 @@ extension ProtectedStorage {
     // object while it uses them.
 
     /// The address of the value, which is used only while the lock is held.
-    @inlinable @inline(__always)
-    var value: UnsafeMutablePointer<Value> { unsafe headerPlace }
+    @inlinable @inline(__always) var value: UnsafeMutablePointer<Value> { unsafe headerPlace }
 
     @inlinable @inline(__always)
     var lockPlace: UnsafeMutablePointer<PlatformLock.Storage> {
@@ -64,12 +60,13 @@ extension ProtectedStorage {
 
     @inlinable @inline(__always)
     var tableWord: AtomicWord { unsafe AtomicWord(elementsPlace.pointer(to: \.table).unsafelyUnwrapped) }
-}
 
-// Each of these methods keeps the object until it is done with the lock. So the object stays while a caller locks, uses the
-// value and unlocks. All are inlined, and none takes a closure. Otherwise each would be a call in generic code that is not
-// specialized, and an access took twice as long there.
-extension ProtectedStorage {
+    // MARK: Accesses
+
+    // Each of these methods keeps the object until it is done with the lock. So the object stays while a caller locks, uses
+    // the value and unlocks. All are inlined, and none takes a closure. Otherwise each would be a call in generic code that
+    // is not specialized, and an access took twice as long there.
+
     @inlinable @inline(__always)
     func lock() {
         unsafe schedulingPoint("access to", self, lockPlace)

@@ -8,8 +8,7 @@ import Dispatch
 @usableFromInline
 final class WaiterTable<Value> {
     /// The listeners to changes, which have a lock of their own.
-    @usableFromInline
-    let broadcaster: ChangeBroadcaster<Value>
+    @usableFromInline let broadcaster: ChangeBroadcaster<Value>
 
     /// The threads that wait for the value's lock with a time-out, if the lock has no line of its own.
     let timedLine: TimedLine
@@ -35,14 +34,11 @@ final class WaiterTable<Value> {
 @usableFromInline
 enum AwaitedChange {
     /// A thread or task waits for a value that meets a condition.
-    @inlinable
-    static var toMeetCondition: UInt64 { 1 }
+    @inlinable static var toMeetCondition: UInt64 { 1 }
     /// A listener waits for every change.
-    @inlinable
-    static var any: UInt64 { 2 }
+    @inlinable static var any: UInt64 { 2 }
     /// A thread waits with a time-out for a lock that has no line of its own.
-    @inlinable
-    static var lock: UInt64 { 4 }
+    @inlinable static var lock: UInt64 { 4 }
 }
 
 /// A condition that a thread or a task, its owner, waits for.

@@ -171,8 +171,5 @@ extension Protected {
     ///
     /// - Parameter other: The other handle.
     /// - Returns: `true` if both handles refer to the same value; an equal value is not enough.
-    @inlinable
-    public func isSame(as other: Protected) -> Bool {
-        storage === other.storage
-    }
+    @inlinable public func isSame(as other: Protected) -> Bool { storage === other.storage }
 }

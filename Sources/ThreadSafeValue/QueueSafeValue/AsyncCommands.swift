@@ -6,11 +6,9 @@ public import Dispatch
 
 /// A schedule for commands that run on a target queue. Choose a priority next.
 public struct AsyncSchedule<Value: Sendable>: Sendable {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+    @usableFromInline let queue: CommandQueue<Value>
 
-    @usableFromInline
-    let target: DispatchQueue
+    @usableFromInline let target: DispatchQueue
 
     @inlinable @_transparent
     init(queue: consuming CommandQueue<Value>, target: consuming DispatchQueue) {
@@ -37,11 +35,9 @@ extension AsyncSchedule: CommandSchedule {
 /// An accepted command runs even if no handle of the value is left, unless the value is suspended. If the target queue
 /// does not start a command soon, other commands go first until it does: see <doc:TakingTurns>.
 public struct AsyncCommands<Value: Sendable>: Sendable {
-    @usableFromInline
-    let schedule: AsyncSchedule<Value>
+    @usableFromInline let schedule: AsyncSchedule<Value>
 
-    @usableFromInline
-    let priority: CommandPriority
+    @usableFromInline let priority: CommandPriority
 
     @inlinable @_transparent
     init(schedule: consuming AsyncSchedule<Value>, priority: CommandPriority) {
@@ -59,12 +55,9 @@ extension AsyncCommands {
         _ commandClosure: @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
         submit { turn in
-            switch turn {
-            case .success(let storage):
-                unsafe commandClosure(.success(CommandQueue(of: storage).value.pointee))
-                return CommandEnding(isChange: false)
-            case .failure(let error): return .refused(error, commandClosure)
-            }
+            guard case .success(let storage) = turn else { return .refused(turn, commandClosure) }
+            unsafe commandClosure(.success(CommandQueue(of: storage).value.pointee))
+            return CommandEnding(isChange: false)
         }
     }
 
@@ -113,13 +106,10 @@ extension AsyncCommands {
         // before the exchange, so it has the new value.
         var newThenOld = newValue
         return submit { turn in
-            switch turn {
-            case .success(let storage):
-                let tell = completion.map { [newThenOld] tell in Notification { tell(.success(newThenOld)) } }
-                unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)  // fault: async: old ends with turn
-                return CommandEnding(isChange: true, tell: tell)
-            case .failure(let error): return .refused(error, completion)
-            }
+            guard case .success(let storage) = turn else { return .refused(turn, completion) }
+            let tell = Notification(completion, .success(newThenOld))
+            unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)  // fault: async: old ends with turn
+            return CommandEnding(isChange: true, tell: tell)
         }
     }
 
@@ -147,15 +137,12 @@ extension AsyncCommands {
             }
         }
         return submit { turn in
-            switch turn {
-            case .success(let storage):
-                let result = CommandQueue<Value>(of: storage).run { value in
-                    try accessClosure(&value)
-                    return value
-                }
-                return CommandEnding(isChange: true, failure: result.failure, tell: Notification { completion(result) })
-            case .failure(let error): return .refused(error, completion)
+            guard case .success(let storage) = turn else { return .refused(turn, completion) }
+            let result = CommandQueue<Value>(of: storage).run { value in
+                try accessClosure(&value)
+                return value
             }
+            return CommandEnding(isChange: true, failure: result.failure, tell: Notification(completion, result))
         }
     }
 
@@ -172,16 +159,10 @@ extension AsyncCommands {
         completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Answer> {
         submit { turn in
-            switch turn {
-            case .success(let storage):
-                let result = CommandQueue<Value>(of: storage).run(accessClosure)
-                return CommandEnding(
-                    isChange: true,
-                    answer: CommandAnswer(result),
-                    tell: completion.map { completion in Notification { completion(result) } }
-                )
-            case .failure(let error): return .refused(error, completion)
-            }
+            guard case .success(let storage) = turn else { return .refused(turn, completion) }
+            let result = CommandQueue<Value>(of: storage).run(accessClosure)
+            let tell = Notification(completion, result)
+            return CommandEnding(isChange: true, answer: CommandAnswer(result), tell: tell)
         }
     }
 
@@ -204,9 +185,7 @@ extension AsyncCommands {
     ) -> CommandHandle<Void> {
         submitManually(isChange: true, orFail: completion, completion, accessClosure)
     }
-}
 
-extension AsyncCommands {
     // This function and its callers are transparent. Otherwise the compiler counts references, and threads that submit
     // compete for the counts. For the same reason it copies the members, so that the closure does not capture `self`.
 
@@ -231,24 +210,21 @@ extension AsyncCommands {
         _ body: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> CommandHandle<Void> {
         submit { turn in
-            switch turn {
-            case .success(let storage):
-                // Without a completion there is no copy, which would make the next change copy the value.
-                var end: ManualCompletion?
-                let result = CommandQueue<Value>(of: storage).hold(&end) { value, done in
-                    try body(&value, done)
-                    return completion == nil ? nil : value
+            guard case .success(let storage) = turn else { return .refused(turn, refuse) }
+            // Without a completion there is no copy, which would make the next change copy the value.
+            var end: ManualCompletion?
+            let result = CommandQueue<Value>(of: storage).hold(&end) { value, done in
+                try body(&value, done)
+                return completion == nil ? nil : value
+            }
+            guard let end else { return .completed(result, isChange: isChange, completion) }
+            // The completion is released where it is called, and not on the thread that completes the command.
+            var told = completion
+            return CommandEnding(isChange: false) { complete in
+                end.closureReturned { failure in
+                    let tell = told.map { _ in { result in told.take()!(result) } }
+                    complete(.completed(failure.map(Result.failure) ?? result, isChange: isChange, tell))
                 }
-                guard let end else { return .completed(result, isChange: isChange, completion) }
-                // The completion is released where it is called, and not on the thread that completes the command.
-                var told = completion
-                return CommandEnding(isChange: false) { complete in
-                    end.closureReturned { failure in
-                        let tell = told.map { _ in { result in told.take()!(result) } }
-                        complete(.completed(failure.map(Result.failure) ?? result, isChange: isChange, tell))
-                    }
-                }
-            case .failure(let error): return .refused(error, refuse)
             }
         }
     }
@@ -269,16 +245,29 @@ extension CommandEnding {
         isChange: Bool,
         _ tell: ((Result<Value, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        let effect = tell.map { tell in Notification { tell(result.map { $0! }) } }
-        return CommandEnding(isChange: isChange, failure: result.failure, tell: effect)
+        let tell = tell.map { tell in Notification { tell(result.map { $0! }) } }
+        return CommandEnding(isChange: isChange, failure: result.failure, tell: tell)
     }
 
-    /// The ending of a command that does not run, which only tells the caller.
+    /// The ending of a command that does not run, which only tells the caller why there is no turn.
     @inlinable
     static func refused<Told>(
-        _ error: QueueSafeValueError,
+        _ turn: Result<AnyObject, QueueSafeValueError>,
         _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
     ) -> Self {
-        CommandEnding(isChange: false, tell: tell.map { tell in Notification { tell(.failure(error)) } })
+        CommandEnding(isChange: false, tell: Notification(tell, .failure(turn.failure!)))
+    }
+}
+
+extension Notification {
+    /// Tells a completion the result, if there is a completion.
+    @inlinable
+    init?<Told>(
+        _ tell: ((Result<Told, QueueSafeValueError>) -> Void)?,
+        _ result: @autoclosure () -> Result<Told, QueueSafeValueError>
+    ) {
+        guard let tell else { return nil }
+        let result = result()
+        self.init { tell(result) }
     }
 }

@@ -26,17 +26,13 @@ extension QueueSafeValue where Value: Sendable {
 
 /// A schedule for commands that a task awaits. Choose a priority next.
 public struct AwaitSchedule<Value: Sendable>: Sendable {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+    @usableFromInline let queue: CommandQueue<Value>
 
     /// For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
-    @usableFromInline
-    let timeout: UInt64
+    @usableFromInline let timeout: UInt64
 
     @inlinable @_transparent
-    init(queue: consuming CommandQueue<Value>, timeout: UInt64) {
-        (self.queue, self.timeout) = (queue, timeout)
-    }
+    init(queue: consuming CommandQueue<Value>, timeout: UInt64) { (self.queue, self.timeout) = (queue, timeout) }
 }
 
 extension AwaitSchedule: CommandSchedule {
@@ -72,14 +68,11 @@ extension AwaitSchedule: CommandSchedule {
 /// cancelled before the command has begun, the command answers ``QueueSafeValueError/cancelled``. A command that has begun
 /// completes.
 public struct AwaitCommands<Value: Sendable>: Sendable {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+    @usableFromInline let queue: CommandQueue<Value>
 
-    @usableFromInline
-    let priority: CommandPriority
+    @usableFromInline let priority: CommandPriority
 
-    @usableFromInline
-    let timeout: UInt64
+    @usableFromInline let timeout: UInt64
 
     @inlinable @_transparent
     init(queue: consuming CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
@@ -122,10 +115,7 @@ extension AwaitCommands {
     nonisolated(nonsending) public func set(
         _ accessClosure: (inout Value) throws -> Void
     ) async -> Result<Value, QueueSafeValueError> {
-        await queue.performAwaited(priority, timeout, isChange: true) { value in
-            try accessClosure(&value)
-            return value
-        }
+        await queue.performAwaited(priority, timeout, isChange: true) { try changed(&$0, by: accessClosure) }
     }
 
     /// Changes the value in place, in an async closure that has the value to itself until it returns.
@@ -181,9 +171,7 @@ extension AwaitCommands {
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout, accessClosure)
     }
-}
 
-extension AwaitCommands {
     /// Waits until the value meets a condition, and changes the value in the same turn.
     ///
     /// ```swift
@@ -205,10 +193,7 @@ extension AwaitCommands {
         when condition: (Value) -> Bool,
         _ accessClosure: (inout Value) throws -> Void
     ) async -> Result<Value, QueueSafeValueError> {
-        await queue.performAwaited(priority, timeout, when: condition) { value in
-            try accessClosure(&value)
-            return value
-        }
+        await queue.performAwaited(priority, timeout, when: condition) { try changed(&$0, by: accessClosure) }
     }
 
     /// Waits until the value meets a condition, then changes the value and computes an answer in the same turn.

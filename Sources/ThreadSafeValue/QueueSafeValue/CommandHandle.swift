@@ -22,9 +22,7 @@ public struct CommandHandle<Answer: Sendable>: Sendable {
 
     /// - Parameter accepted: The command, or the reason why it was not accepted.
     @usableFromInline
-    init(_ accepted: Result<AcceptedCommand, QueueSafeValueError>) {
-        self.accepted = accepted
-    }
+    init(_ accepted: Result<AcceptedCommand, QueueSafeValueError>) { self.accepted = accepted }
 }
 
 extension CommandHandle {

@@ -14,8 +14,7 @@ public import Dispatch
 /// This is a ``QueueSafeValue`` whose ``QueueSafeValue/async(performIn:)-(DispatchQueue)`` schedule is chosen once. It is a
 /// handle, so its copies share the value. ``queueSafeValue`` has the other schedules.
 public struct QueueSafeAsyncedValue<Value: Sendable>: Sendable {
-    @usableFromInline
-    let schedule: AsyncSchedule<Value>
+    @usableFromInline let schedule: AsyncSchedule<Value>
 
     /// Creates a value.
     ///
@@ -29,18 +28,14 @@ public struct QueueSafeAsyncedValue<Value: Sendable>: Sendable {
     }
 }
 
-extension QueueSafeAsyncedValue: QueueSafeContainer {
+extension QueueSafeAsyncedValue: QueueSafeContainer, CommandSchedule {
     /// Another handle for the same value, with all schedules.
     public var queueSafeValue: QueueSafeValue<Value> { QueueSafeValue(schedule.queue) }
-}
 
-extension QueueSafeAsyncedValue: CommandSchedule {
     /// The commands with a given priority on the target queue.
     ///
     /// - Parameter priority: How early a command gets its turn.
     /// - Returns: The commands, of which you call one.
     @inlinable @_transparent
-    public consuming func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
-        schedule.priority(priority)
-    }
+    public consuming func priority(_ priority: CommandPriority) -> AsyncCommands<Value> { schedule.priority(priority) }
 }

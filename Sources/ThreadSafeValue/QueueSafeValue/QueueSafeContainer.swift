@@ -16,6 +16,5 @@ public protocol QueueSafeContainer<Value> {
 }
 
 extension QueueSafeContainer {
-    @inlinable
-    var queue: CommandQueue<Value> { queueSafeValue.queue }
+    @inlinable var queue: CommandQueue<Value> { queueSafeValue.queue }
 }

@@ -12,8 +12,7 @@
 /// This is a ``QueueSafeValue`` whose ``QueueSafeValue/wait`` schedule is chosen once. It is a handle, so its copies share
 /// the value. ``queueSafeValue`` has the other schedules.
 public struct QueueSafeSyncedValue<Value> {
-    @usableFromInline
-    let schedule: WaitSchedule<Value>
+    @usableFromInline let schedule: WaitSchedule<Value>
 
     /// Creates a value.
     ///
@@ -26,20 +25,16 @@ public struct QueueSafeSyncedValue<Value> {
     }
 }
 
-extension QueueSafeSyncedValue: QueueSafeContainer {
+extension QueueSafeSyncedValue: QueueSafeContainer, CommandSchedule {
     /// Another handle for the same value, with all schedules.
     public var queueSafeValue: QueueSafeValue<Value> { QueueSafeValue(schedule.queue) }
-}
 
-extension QueueSafeSyncedValue: Sendable where Value: Sendable {}
-
-extension QueueSafeSyncedValue: CommandSchedule {
     /// The commands with a given priority, which wait for their turn.
     ///
     /// - Parameter priority: How early a command gets its turn.
     /// - Returns: The commands, of which you call one.
     @inlinable @_transparent
-    public consuming func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
-        schedule.priority(priority)
-    }
+    public consuming func priority(_ priority: CommandPriority) -> WaitCommands<Value> { schedule.priority(priority) }
 }
+
+extension QueueSafeSyncedValue: Sendable where Value: Sendable {}

@@ -18,8 +18,7 @@ public import Dispatch
 /// that you keep, or an accepted command. So a command on a temporary handle succeeds. Swift does not copy a `borrowing`
 /// or `consuming` parameter by itself: write `(copy value).wait` there.
 public struct QueueSafeValue<Value> {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+    @usableFromInline let queue: CommandQueue<Value>
 
     /// Creates a value.
     ///
@@ -32,9 +31,7 @@ public struct QueueSafeValue<Value> {
         self.init(CommandQueue(of: CommandQueueStorage.make(value, limit: pendingCommandLimit)))
     }
 
-    init(_ queue: CommandQueue<Value>) {
-        self.queue = queue
-    }
+    init(_ queue: CommandQueue<Value>) { self.queue = queue }
 }
 
 // The command queue gives the value to one command at a time. Values that go in or come out may cross to another thread, so
@@ -51,9 +48,7 @@ extension QueueSafeValue: QueueSafeContainer {
 
 extension QueueSafeValue {
     /// The commands that run on the calling thread, which waits for its turn.
-    public var wait: WaitSchedule<Value> {
-        @inlinable @_transparent consuming get { WaitSchedule(queue: queue) }
-    }
+    public var wait: WaitSchedule<Value> { @inlinable @_transparent consuming get { WaitSchedule(queue: queue) } }
 
     /// The commands that run on the calling thread, which waits for its turn for a limited time.
     ///

@@ -26,10 +26,7 @@ extension WaitCommands {
         when condition: (Value) -> Bool,
         _ accessClosure: (inout Value) throws -> Void
     ) -> Result<Value, QueueSafeValueError> {
-        queue.perform(priority, timeout, when: condition) { value in
-            try accessClosure(&value)
-            return value
-        }
+        queue.perform(priority, timeout, when: condition) { try changed(&$0, by: accessClosure) }
     }
 
     /// Waits until the value meets a condition, then changes the value and computes an answer in the same turn.

@@ -34,9 +34,7 @@ extension WaitCommands {
     /// - Returns: The updated value, or the reason why the command failed. If the closure is `nil`, that is
     ///   ``QueueSafeValueError/commandClosureDeallocated``.
     @inlinable @_disfavoredOverload @discardableResult
-    public func set(
-        completion accessClosure: ((inout Value) throws -> Void)?
-    ) -> Result<Value, QueueSafeValueError> {
+    public func set(completion accessClosure: ((inout Value) throws -> Void)?) -> Result<Value, QueueSafeValueError> {
         accessClosure.map { set($0) } ?? .failure(.commandClosureDeallocated)
     }
 

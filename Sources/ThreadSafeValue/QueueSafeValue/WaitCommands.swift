@@ -4,12 +4,10 @@
 
 /// A schedule for commands that run on the calling thread. Choose a priority next.
 public struct WaitSchedule<Value> {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+    @usableFromInline let queue: CommandQueue<Value>
 
     /// For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
-    @usableFromInline
-    let timeout: UInt64
+    @usableFromInline let timeout: UInt64
 
     @inlinable @_transparent
     init(queue: consuming CommandQueue<Value>, timeout: UInt64 = .max) {
@@ -49,14 +47,11 @@ extension WaitSchedule: CommandSchedule {
 /// it answers ``QueueSafeValueError/reentrantCommand`` at once. If it closes a circle of waits and has no time-out, it
 /// answers ``QueueSafeValueError/circularWait`` a moment later.
 public struct WaitCommands<Value> {
-    @usableFromInline
-    let queue: CommandQueue<Value>
+    @usableFromInline let queue: CommandQueue<Value>
 
-    @usableFromInline
-    let priority: CommandPriority
+    @usableFromInline let priority: CommandPriority
 
-    @usableFromInline
-    let timeout: UInt64
+    @usableFromInline let timeout: UInt64
 
     @inlinable @_transparent
     init(queue: consuming CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
@@ -129,13 +124,8 @@ extension WaitCommands {
     /// - Returns: The updated value, or the reason why the command failed. If you keep a large collection that this
     ///   returns, the next change copies the collection.
     @inlinable @_transparent @discardableResult
-    public func set(
-        _ accessClosure: (inout Value) throws -> Void
-    ) -> Result<Value, QueueSafeValueError> {
-        queue.perform(priority, timeout, isChange: true) { value in
-            try accessClosure(&value)
-            return value
-        }
+    public func set(_ accessClosure: (inout Value) throws -> Void) -> Result<Value, QueueSafeValueError> {
+        queue.perform(priority, timeout, isChange: true) { try changed(&$0, by: accessClosure) }
     }
 
     /// Changes the value in place, and keeps the turn until `done` is called.
@@ -177,9 +167,14 @@ extension WaitCommands {
     /// - Parameter accessClosure: Called at most once on the calling thread, with the value. If it throws, its changes stay.
     /// - Returns: The result of the closure, or the reason why the command failed.
     @inlinable @_transparent @discardableResult
-    public func update<Answer>(
-        _ accessClosure: (inout Value) throws -> Answer
-    ) -> Result<Answer, QueueSafeValueError> {
+    public func update<Answer>(_ accessClosure: (inout Value) throws -> Answer) -> Result<Answer, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: true, accessClosure)
     }
+}
+
+/// Changes a value in place, and returns it.
+@inlinable @_transparent
+func changed<Value>(_ value: inout Value, by change: (inout Value) throws -> Void) rethrows -> Value {
+    try change(&value)
+    return value
 }

@@ -36,10 +36,8 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
 ) -> Result<Answer, QueueSafeValueError> {
     // Each container is asked once, because a container of another module may answer with another value each time.
     let (first, second) = (first.queue, second.queue)
-    return withExtendedLifetime((first, second)) {
-        withTurns(of: [first.storage.turns, second.storage.turns], priority, timeout) {
-            try unsafe body(&first.value.pointee, &second.value.pointee)
-        }
+    return withTurns(of: [first.storage.turns, second.storage.turns], keeping: (first, second), priority, timeout) {
+        try unsafe body(&first.value.pointee, &second.value.pointee)
     }
 }
 
@@ -65,10 +63,9 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
     body: (inout First.Value, inout Second.Value, inout Third.Value) throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
     let (first, second, third) = (first.queue, second.queue, third.queue)
-    return withExtendedLifetime((first, second, third)) {
-        withTurns(of: [first.storage.turns, second.storage.turns, third.storage.turns], priority, timeout) {
-            try unsafe body(&first.value.pointee, &second.value.pointee, &third.value.pointee)
-        }
+    let turns = [first.storage.turns, second.storage.turns, third.storage.turns]
+    return withTurns(of: turns, keeping: (first, second, third), priority, timeout) {
+        try unsafe body(&first.value.pointee, &second.value.pointee, &third.value.pointee)
     }
 }
 
@@ -94,26 +91,25 @@ public func withLocked<Container: QueueSafeContainer, Answer>(
 ) -> Result<Answer, QueueSafeValueError> {
     // Closures, because a generic key path is made anew for each call.
     let queues = values.map { $0.queue }
-    return withExtendedLifetime(queues) {
-        withTurns(of: queues.map { $0.storage.turns }, priority, timeout) {
-            // The values are moved out and in again. They are not copied, so a collection is changed in place.
-            var moved = [Container.Value]()
-            moved.reserveCapacity(queues.count)
-            for queue in queues { unsafe moved.append(queue.value.move()) }
-            defer {
-                if moved.count != queues.count { failCountChanged() }
-                // The loop makes no pairs, which would copy a large value over the stack.
-                for index in queues.indices { unsafe queues[index].value.initialize(to: moved[index]) }
-            }
-            return try body(&moved)
+    return withTurns(of: queues.map { $0.storage.turns }, keeping: queues, priority, timeout) {
+        // The values are moved out and in again. They are not copied, so a collection is changed in place.
+        var moved = [Container.Value]()
+        moved.reserveCapacity(queues.count)
+        for queue in queues { unsafe moved.append(queue.value.move()) }
+        defer {
+            if moved.count != queues.count { failCountChanged() }
+            // The loop makes no pairs, which would copy a large value over the stack.
+            for index in queues.indices { unsafe queues[index].value.initialize(to: moved[index]) }
         }
+        return try body(&moved)
     }
 }
 
-/// Takes the turns of several queues in the one order, runs `body` and gives the turns back. The caller keeps the queues.
+/// Takes the turns of several queues in the one order, runs `body` and gives the turns back. `kept` keeps the queues.
 @inlinable
-func withTurns<Answer>(
+func withTurns<Kept, Answer>(
     of queues: [TurnQueue],
+    keeping kept: Kept,
     _ priority: CommandPriority,
     _ timeout: DispatchTimeInterval,
     _ body: () throws -> Answer
@@ -127,6 +123,7 @@ func withTurns<Answer>(
         }
     } end: {
         giveTurnsBack(of: queues)
+        withExtendedLifetime(kept) {}
     }
 }
 
@@ -134,11 +131,7 @@ func withTurns<Answer>(
 ///
 /// - Returns: `nil` with the turns, or the reason why one was not to be had.
 @usableFromInline
-func takeTurns(
-    of queues: [TurnQueue],
-    _ priority: CommandPriority,
-    _ timeout: UInt64
-) -> QueueSafeValueError? {
+func takeTurns(of queues: [TurnQueue], _ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
     let ordered = queues.sorted { $0.word.address < $1.word.address }  // fault: turns are taken as named
     // The time begins with the first wait: turns that are free are had in no time.
     var deadline: Deadline?
