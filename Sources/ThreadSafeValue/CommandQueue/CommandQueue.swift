@@ -118,7 +118,7 @@ extension CommandQueue {
     /// Takes a turn that is not simply free.
     @inlinable @inline(never)
     func takeTurnSlowly(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
-        withTurns { $0.waitForTurn(priority, until: Deadline(after: timeout)) }
+        withTurns { $0.waitForTurn(priority, timeout) }
     }
 
     /// Gives back a turn for which something waits, or that of a value with listeners.

@@ -30,9 +30,13 @@ extension TurnQueue {
         isWatching: Bool = false
     ) async -> QueueSafeValueError? {
         if !isWatching, Task.isCancelled { return .cancelled }
-        var end = takeTurn(priority, as: holder, until: deadline, isWatching: isWatching)
-        if case .mayTry = end { end = await stand(priority, until: deadline, as: holder, isWatching: isWatching) }
-        if let failure = end.failure ?? failure(at: deadline) {
+        let end = takeTurn(priority, as: holder, until: deadline, isWatching: isWatching)
+        var failure = end.failure
+        if case .mayTry = end {
+            let end = await stand(priority, until: deadline, as: holder, isWatching: isWatching)
+            failure = end.failure ?? self.failure(at: deadline)
+        }
+        if let failure {
             return failure.reported(for: valueType, "async.\(priority)Priority")
         }
         // The command before may have cancelled the task.

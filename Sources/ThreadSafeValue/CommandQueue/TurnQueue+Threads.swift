@@ -29,6 +29,13 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
 }
 
 extension TurnQueue {
+    /// Takes the turn on the calling thread. Without a clock, if the turn has just become free.
+    @usableFromInline
+    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+        if tryToTakeTurn(priority, as: currentThreadIdentity()) { return nil }
+        return waitForTurn(priority, until: Deadline(after: timeout))
+    }
+
     /// Takes the turn on the calling thread, and sleeps for as long as that takes (rule 2).
     ///
     /// - Parameters:
@@ -42,9 +49,12 @@ extension TurnQueue {
         until deadline: Deadline,
         isWatching: Bool = false
     ) -> QueueSafeValueError? {
-        var end = takeTurn(priority, as: currentThreadIdentity(), until: deadline, isWatching: isWatching)
-        if case .mayTry = end { end = stand(priority, until: deadline, isWatching: isWatching) }
-        return (end.failure ?? failure(at: deadline))?.reported(for: valueType, "wait.\(priority)Priority")
+        let end = takeTurn(priority, as: currentThreadIdentity(), until: deadline, isWatching: isWatching)
+        var failure = end.failure
+        if case .mayTry = end {
+            failure = stand(priority, until: deadline, isWatching: isWatching).failure ?? self.failure(at: deadline)
+        }
+        return failure?.reported(for: valueType, "wait.\(priority)Priority")
     }
 
     /// Stands in line, now or after the next change, until the thread has the turn or does not get it.

@@ -169,7 +169,9 @@ extension TurnQueue {
         // fault: re-entrant, it waits
         if turn.isHeld(by: currentThreadIdentity(), or: currentTaskIdentity()) { return .refused(.reentrantCommand) }
         if deadline == .passed { return tryToTakeTurnNow(priority, as: holder) ? .hasTurn : .refused(.timedOut) }
-        if tryToTakeTurn(priority, as: holder, .beforeParking) { return .hasTurn }
+        if tryToTakeTurn(priority, as: holder, .beforeParking) {
+            return failure(at: deadline).map { .refused($0) } ?? .hasTurn
+        }
         return deadline.hasPassed ? .refused(.timedOut) : .mayTry
     }
 
