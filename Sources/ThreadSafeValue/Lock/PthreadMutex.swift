@@ -133,6 +133,12 @@ extension PthreadMutex.Storage {
 
     @inlinable
     static func check(_ code: CInt, _ call: StaticString) {
-        if code != 0 { fatalError("\(call) failed with code \(code).") }
+        if code != 0 { fail(call, code) }
+    }
+
+    // Not inlined, as each access of a client would have the message.
+    @usableFromInline @inline(never)
+    static func fail(_ call: StaticString, _ code: CInt) -> Never {
+        fatalError("\(call) failed with code \(code).")
     }
 }
