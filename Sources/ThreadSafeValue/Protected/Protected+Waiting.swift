@@ -216,7 +216,7 @@ extension Protected where Value: Sendable {
             storage.unlock()
             if deadline == .passed { break }
             if timer == nil, deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
-        } while await wake.next(isolation: #isolation) != nil
+        } while await wake.next() != nil
         storage.leave(condition)
         if Task.isCancelled { throw CancellationError() }
         return nil
