@@ -44,11 +44,11 @@ extension AcceptedCommand {
         .failure(error.reported(for: lane.turns.valueType, "a wait for the handle of a command"))
     }
 
-    /// Calls a closure when the command is over.
+    /// Calls a closure when the command is over, for a thread that sleeps, if there is one.
     ///
     /// - Returns: `false` if it is over already.
-    func notifyAtEnd(_ notify: @escaping () -> Void) -> Bool {
-        lane.turns.withLine { _ in command.notifyAtEnd(Notification(notify), nil) }
+    func notifyAtEnd(_ notify: @escaping () -> Void, for parker: Parker? = nil) -> Bool {
+        lane.turns.withLine { _ in command.notifyAtEnd(Notification(notify), parker) }
     }
 
     /// Lets the calling thread sleep until the command is over.
@@ -56,8 +56,7 @@ extension AcceptedCommand {
     /// - Returns: Whether it is over.
     func wait(until deadline: Deadline) -> Bool {
         let parker = Parker()
-        let isToCome = lane.turns.withLine { _ in command.notifyAtEnd(Notification { parker.wake() }, parker) }
-        if !isToCome || parker.park(until: deadline.time) { return true }
+        if !notifyAtEnd({ parker.wake() }, for: parker) || parker.park(until: deadline.time) { return true }
         lane.turns.withLine { _ in command.forget(parker) }
         return false
     }

@@ -60,17 +60,14 @@ extension CommandQueueStorage {
 
     /// The end of a manual command, new or kept. Only with the turn.
     @usableFromInline
-    func takeSpareCompletion() -> ManualCompletion {
-        defer { spareWord.store(0) }
-        return spareWord.takeObject() ?? ManualCompletion()
-    }
+    func takeSpareCompletion() -> ManualCompletion { spareWord.takeObject() ?? ManualCompletion() }
 
     /// A command is complete: keeps its end, unless a copy of `done` is left. Only with the turn.
     @usableFromInline
     func keep(_ end: consuming ManualCompletion) {
         guard isKnownUniquelyReferenced(&end) else { return }  // fault: done: kept with a copy left
         end.reset()
-        spareWord.store(UInt64(UInt(bitPattern: unsafe Unmanaged.passRetained(consume end).toOpaque())))
+        spareWord.keepObject(consume end)
     }
 
     /// All that does not ask for the value.

@@ -8,7 +8,7 @@ extension AtomicWord {
     func object<Object: AnyObject>(orMake make: () -> Object) -> Object {
         if load() == 0 {  // fault: an object is made anew
             let made = unsafe Unmanaged.passRetained(make())
-            if unsafe exchange(0, for: UInt64(UInt(bitPattern: made.toOpaque()))) {  // fault: an object is made anew
+            if unsafe exchange(0, for: Self.bits(made)) {  // fault: an object is made anew
                 return unsafe made.takeUnretainedValue()
             }
             // Another thread was faster.
@@ -24,10 +24,20 @@ extension AtomicWord {
         return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeUnretainedValue()
     }
 
-    /// The object that the word has kept, if there is one. Nobody may use the word any more.
+    /// Keeps an object. The word keeps none before, and only one thread uses it.
+    func keepObject<Object: AnyObject>(_ object: consuming Object) {
+        unsafe store(Self.bits(Unmanaged.passRetained(object)))
+    }
+
+    /// Takes the object out that the word has kept, if there is one. Only one thread uses the word.
     func takeObject<Object: AnyObject>() -> Object? {
         let bits = load()
+        store(0)
         return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeRetainedValue()
+    }
+
+    private static func bits<Object: AnyObject>(_ object: Unmanaged<Object>) -> UInt64 {
+        UInt64(UInt(bitPattern: unsafe object.toOpaque()))
     }
 
     @inlinable

@@ -38,10 +38,7 @@ struct LateRuleTests {
                 queue.suspend()
                 value.async(performIn: queue).highestPriority.set { $0 += 1 }
             }
-            let answer = value.wait(timeout: .seconds(9)).lowestPriority.get()
-            for queue in queues { queue.resume() }
-            try poll("all are done") { value.pendingCommandCount() == 0 }
-            return (answer, value.wait.lowestPriority.get())
+            return try answers(of: value, behind: queues)
         }
         #expect(answer == .success(0))
         #expect(sum == .success(2_000))
@@ -60,10 +57,7 @@ struct LateRuleTests {
                 queue.suspend()
             }
             holder.end()
-            let answer = value.wait(timeout: .seconds(9)).lowestPriority.get()
-            for queue in queues { queue.resume() }
-            try poll("all are done") { value.pendingCommandCount() == 0 }
-            return (answer, value.wait.lowestPriority.get())
+            return try answers(of: value, behind: queues)
         }
         #expect(answer == .success(0))
         #expect(sum == .success(2_000))
@@ -141,4 +135,14 @@ struct LateRuleTests {
         }
         #expect(answers == [.failure(.timedOut)])
     }
+}
+
+/// Waits for a value behind queues that stand.
+///
+/// - Returns: What a thread was answered, and what another one is when the queues have resumed and all is done.
+private func answers(of value: QueueSafeValue<Int>, behind queues: [DispatchQueue]) throws -> (Answer, Answer) {
+    let answer = value.wait(timeout: .seconds(9)).lowestPriority.get()
+    for queue in queues { queue.resume() }
+    try poll("all are done") { value.pendingCommandCount() == 0 }
+    return (answer, value.wait.lowestPriority.get())
 }
