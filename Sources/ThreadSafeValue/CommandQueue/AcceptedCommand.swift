@@ -11,7 +11,7 @@ struct AcceptedCommand: Sendable {
     let lane: Lane
 }
 
-/// What the closure of a command returned, or why it failed.
+/// The answer of the closure of a command, or why it failed.
 @usableFromInline
 final class CommandAnswer<Answer: Sendable>: Sendable {
     let result: Result<Answer, QueueSafeValueError>

@@ -13,10 +13,10 @@ final class BlockRun: @unchecked Sendable {
 
     let lane: Lane
 
-    /// What `isTelling` counted when the timer looked last. Guarded by the lock.
+    /// The count of `isTelling` when the timer looked last. The lock guards it.
     private var tellingAtLook: UInt64 = 0
 
-    // None is tracked, as the state of a waiter: others read the batch under the lock, and the timer gives it back.
+    // The compiler tracks no access to the members below, as with `Waiter.state`: others read the batch under the lock.
 
     /// The commands that the block may begin, from `cursor` on. Changes with the turn and the lock.
     @safe @exclusivity(unchecked) private(set) var batch = LinkedFIFO<PendingCommand>()
@@ -30,7 +30,8 @@ final class BlockRun: @unchecked Sendable {
     @safe @exclusivity(unchecked) private var lastPassed: Unmanaged<PendingCommand>?
     @safe @exclusivity(unchecked) private var passedCount = 0
 
-    /// Commands of earlier batches. What a closure returned may go away with them, and run any code: so without the turn.
+    /// Commands of earlier batches. They keep what closures returned, so their release may run any code: the block does it
+    /// without the turn.
     @safe @exclusivity(unchecked) private var spent = LinkedFIFO<PendingCommand>()
 
     /// The turn word while nothing has changed since the batch was taken.
@@ -42,7 +43,7 @@ final class BlockRun: @unchecked Sendable {
     /// The count of `Reorderings` when the batch was taken.
     @safe @exclusivity(unchecked) private var reorderings: UInt64 = 0
 
-    // What only the block uses.
+    // Only the block uses these.
 
     /// The holder, when the block has the turn.
     @safe @exclusivity(unchecked) var thread: UInt64 = 0
@@ -58,7 +59,7 @@ final class BlockRun: @unchecked Sendable {
     /// Commands that are over and to be told. The batch or `spent` keeps them.
     @safe @exclusivity(unchecked) private var untold: [Unmanaged<PendingCommand>] = unsafe []
 
-    /// What tells listeners without the turn.
+    /// The calls that tell listeners without the turn.
     @safe @exclusivity(unchecked) var deliveries: [Notification] = []
 
     /// Whether the turn is to be freed before the next command, as somebody is to be told.
@@ -136,7 +137,7 @@ extension BlockRun {
     /// Whether nothing in line has changed since the batch was taken.
     private func isUnchanged(_ turns: TurnQueue) -> Bool {
         let isSame = turns.word.exchange(word.bits, for: word.bits)  // fault: rule 6: a claim is never late
-        // What comes back after it was late may leave the word as it was.
+        // A waiter that returns after it was late may leave the word as it was.
         return isSame && turns.reorderings.count == reorderings  // fault: rule 6: it passes what was late
     }
 

@@ -4,9 +4,9 @@
 
 /// A programming mistake that was answered with a failure, which the program may have ignored.
 ///
-/// Debug builds write a line to standard error for each. To see where it was made, set a breakpoint in a handler, or
-/// print the call stack there; a `done` that was dropped is reported by the thread that waited for it, or else by the
-/// one that dropped it:
+/// Debug builds write a line to standard error for each. To see where a mistake was made, set a breakpoint in a
+/// handler, or print the call stack there. A dropped `done` is reported by the thread that waits for it, or by the one
+/// that dropped it.
 ///
 /// ```swift
 /// CommandMistake.report { mistake in
@@ -18,7 +18,7 @@ public struct CommandMistake: Sendable {
     // waits for a target queue would keep them, 24 bytes more, in release too. The handler is called by the thread
     // that makes the mistake.
 
-    /// What the command answered: ``QueueSafeValueError/reentrantCommand``, ``QueueSafeValueError/circularWait``,
+    /// The answer of the command: ``QueueSafeValueError/reentrantCommand``, ``QueueSafeValueError/circularWait``,
     /// ``QueueSafeValueError/completionDropped`` or ``QueueSafeValueError/notSuspended``.
     public let error: QueueSafeValueError
 
@@ -33,8 +33,8 @@ public struct CommandMistake: Sendable {
 extension CommandMistake {
     /// Calls a closure for each mistake from now on, in release too, and writes no lines to standard error any more.
     ///
-    /// - Parameter handler: Called on the thread that makes the mistake, possibly inside a command; `nil` goes back to
-    ///   the lines. It should be quick, and use none of the values.
+    /// - Parameter handler: Called on the thread that makes the mistake, or that waits for a dropped `done`, perhaps
+    ///   inside a command; `nil` brings the default back. It should be quick, and use none of the values.
     public static func report(to handler: (@Sendable (CommandMistake) -> Void)?) {
         self.handler.write { $0 = handler ?? initialHandler }
     }

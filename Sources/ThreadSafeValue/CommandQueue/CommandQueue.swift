@@ -24,7 +24,7 @@ struct CommandQueue<Value> {
 extension CommandQueue: @unchecked Sendable {}
 
 extension CommandQueue {
-    /// What a command does with the value.
+    /// A command does this with the value.
     @usableFromInline
     typealias Body<Success> = (inout Value) throws -> Success
 
@@ -96,7 +96,7 @@ extension CommandQueue {
         return result
     }
 
-    /// What `body` returns or throws with the value. Only with the turn.
+    /// Runs `body` with the value, and returns its answer or its error. Only with the turn.
     @inlinable @_transparent
     func run<Success>(_ body: Body<Success>) -> Outcome<Success> {
         do {

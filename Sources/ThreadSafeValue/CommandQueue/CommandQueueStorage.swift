@@ -6,7 +6,7 @@ import Dispatch
 
 /// The value, its turn word and, once they are needed, the line and the listeners.
 ///
-/// What keeps it alive can use the value: handles of the value, schedules, running commands, dispatched blocks, waiting
+/// All that keeps it alive can use the value: handles of the value, schedules, running commands, dispatched blocks, waiting
 /// threads and tasks. Pending commands do not, so a suspended value that nobody can resume goes away, and its commands
 /// are refused.
 @safe @usableFromInline
@@ -86,7 +86,7 @@ extension CommandQueueStorage {
         return unsafe bits == 0 ? Unmanaged.passUnretained(turns) : AtomicWord.unmanaged(bits)
     }
 
-    /// Those who listen to changes. Made when somebody does for the first time.
+    /// The listeners to changes. The first listener makes this.
     var listeners: ChangeBroadcaster<Value> {
         listenersWord.object { [turns] in
             ChangeBroadcaster { isObserved in turns.update { $0.isListenedTo = isObserved } }

@@ -134,7 +134,7 @@ extension Line {
         guard lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 else { return }
         let arrival = lane.state.arrival
         reinsert(lane)
-        // What was owed for a command goes with that.
+        // A turn that was owed for a cancelled command is owed no more.
         if lane.state.standing != .inLine || lane.state.arrival != arrival { lane.state.isOwed = false }
         removeIfIdle(lane)
     }

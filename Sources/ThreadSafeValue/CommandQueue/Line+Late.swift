@@ -23,8 +23,8 @@ extension Line {
         replaceLongTelling()  // fault: rule 6: told slowly, not replaced
     }
 
-    /// A front that is late has no place until it arrives, and so on with the next one. If there is one, all other lanes
-    /// and tasks are sent for at once: they may stand still too, and so the turn waits for all of them at the same time.
+    /// Takes each late front out of line until it arrives. If one was late, all other lanes and tasks are sent for at
+    /// once, so that their delays overlap.
     mutating func passLate() {
         guard suspensions == 0, let first = front, first.state.dueTime != .max else { return }
         let (time, count) = (now(), waiters.elements.count)

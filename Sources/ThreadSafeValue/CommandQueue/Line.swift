@@ -4,7 +4,7 @@
 
 import Dispatch
 
-/// What waits for the turn of one value, and the turn word, which sums that up: all that is under the lock of the line.
+/// The line of waiters for the turn of one value, and the turn word, which sums it up: all that the lock of the line guards.
 ///
 /// The line decides: its methods return, or note in `actions`, what is to be done without the lock. It runs nothing, and
 /// whoever has it `inout` has the lock.
@@ -21,7 +21,7 @@ struct Line {
     /// How many commands of queues and of tasks may wait.
     let limit: Int
 
-    /// What stands in line. Changed by `insert` and `remove` only.
+    /// The waiters in line. Only `insert` and `remove` change them.
     private(set) var waiters = IndexedHeap<Waiter>()
 
     /// How many are lanes of queues, of each priority; how many are threads; how many of these are threads of tasks.
@@ -66,15 +66,15 @@ struct Line {
 
     private var lastArrival: UInt64 = 0
 
-    // What follows from the change that is made now, until `publish`.
+    // The effects of the change that is made now, until `publish`.
 
-    /// What has the turn from now on, if that changes; 0 frees it.
+    /// The holder of the turn from now on, if that changes; 0 frees the turn.
     var holder: UInt64?
 
     /// The turn word says already what it has to.
     var isUnchanged = false
 
-    /// What is to be done once the lock is free, in this order.
+    /// The things to do once the lock is free, in this order.
     var actions: [Action] = []
 
     init(word: AtomicWord, startedCount: AtomicWord, reorderings: Reorderings, limit: Int) {
@@ -122,7 +122,7 @@ extension Line {
     /// Whether a lane of a priority stands in line.
     func hasLane(_ priority: CommandPriority) -> Bool { laneCounts[Int(priority.rawValue)] > 0 }
 
-    /// What is next behind the front.
+    /// The next waiter behind the front.
     var second: Waiter? { waiters.elements.dropFirst().prefix(2).min { $0.precedes($1) } }
 
     /// When the second in line came, if it has a priority; else `.max`.
@@ -290,7 +290,7 @@ extension Line {
 
     mutating func suspend() { suspensions += 1 }
 
-    /// Takes back one suspension. With the last, all that were sent for have their time anew (rule 7).
+    /// Takes back one suspension. With the last, all that were sent for have their full time again (rule 7).
     ///
     /// - Returns: Whether there was one.
     mutating func resume() -> Bool {

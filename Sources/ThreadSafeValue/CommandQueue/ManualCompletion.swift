@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// Called once to complete a manual command, on any thread; further calls do nothing.
+/// The type of `done`: the first call, on any thread, completes a manual command; further calls do nothing.
 public typealias CommandCompletionClosure = @Sendable () -> Void
 
 /// The end of a manual command: the later of two events, that its closure has returned and that it was completed.

@@ -35,16 +35,16 @@ final class PendingCommand: Linked, @unchecked Sendable {
     /// The command behind it.
     @exclusivity(unchecked) var next: Unmanaged<PendingCommand>?
 
-    /// What the lane runs. Gone once its closure has returned, or is not to be called: a handle keeps nothing.
+    /// The lane runs this. It goes away once the closure has returned, or is not to be called: a handle keeps nothing.
     @exclusivity(unchecked) var work: Work?
 
-    /// What is to tell its caller. Gone once the command is over, too.
+    /// The call that tells the caller. It goes away once the command is over, too.
     @exclusivity(unchecked) private var tell: Notification?
 
-    /// What its closure returned, if that is more than nothing, or why it failed: a `CommandAnswer`.
+    /// The answer of the closure, if there is more than nothing, or why it failed: a `CommandAnswer`.
     @exclusivity(unchecked) private(set) var answer: AnyObject?
 
-    /// What tells those that await its end, and the place where a thread sleeps until then. Guarded by the lock of the line.
+    /// The calls that tell of its end, each with the place where a thread sleeps until then. The lock of the line guards them.
     @exclusivity(unchecked) private var awaiting: [(tell: Notification, parker: Parker?)] = []
 
     init(_ priority: CommandPriority, _ work: @escaping Work) {
@@ -62,14 +62,14 @@ struct CommandEnding {
     /// Why the command has no answer.
     var failure: QueueSafeValueError?
 
-    /// What the closure of an `update` returned or threw, in a `CommandAnswer`.
+    /// The answer or the error of the closure of an `update`, in a `CommandAnswer`.
     var answer: AnyObject?
 
-    /// What tells its caller, once the turn is free.
+    /// The call that tells the caller, once the turn is free.
     var tell: Notification?
 
-    /// The command has the turn until it is completed. To be called once its lane has let go of the turn, with what
-    /// gets the end of the command then.
+    /// The command has the turn until it is completed. The block calls this after its lane has left the turn, and
+    /// passes a closure that takes the ending.
     var detach: Detach?
 
     @usableFromInline
@@ -87,7 +87,7 @@ struct CommandEnding {
     }
 }
 
-/// What is to be done without the turn: to tell a caller or listeners. Its end may run any code.
+/// A call to make without the turn: it tells a caller or listeners. Its release may run any code.
 // A structure, as an optional closure would be one more object.
 @usableFromInline
 struct Notification {

@@ -33,13 +33,14 @@ public enum QueueSafeValueError: Error, Sendable {
     /// The last copy of the `done` closure went away uncalled, so the manual command was ended without it.
     case completionDropped
 
-    /// The time that the command was given ended before its turn came; its closure never runs.
+    /// The turn did not come in time, so the command never runs. As the answer of ``CommandHandle/wait(timeout:)``: only
+    /// the wait ended, and the command runs later.
     case timedOut
 
     /// The command was cancelled before its turn came; its closure never runs.
     case cancelled
 
-    /// The command was not accepted: as many commands of queues and of tasks as the value allows were waiting.
+    /// The command was not accepted: as many commands of queues and of tasks as `pendingCommandLimit` allows were waiting.
     case commandQueueFull
 
     /// `resume()` was called more often than `suspend()`, and did nothing.
@@ -59,22 +60,22 @@ extension QueueSafeValueError: Equatable {
 }
 
 extension QueueSafeValueError: CustomStringConvertible {
-    /// What has happened, for a person, and what to do if it is a mistake.
+    /// Tells a person what has happened, and what to do if it is a mistake.
     public var description: String {
         switch self {
         case .valueContainerDeinited: "The value was suspended and is gone: no handle was left that could resume it."
         case .commandClosureDeallocated: "The command has no closure to run: it is nil."
         case .unexpected(let error): "The closure of the command threw an error: \(error)"
         case .reentrantCommand:
-            "The command waits for a value inside a command of it, so for itself. Use what the closure is given."
+            "The command is inside a command of the same value, and would wait for itself. Use the closure's value."
         case .circularWait:
-            "The command would wait forever. Take several values in one order, or withLocked; in tasks, await value.async."
+            "The command would wait forever. Take several values in one order, or with withLocked. In a task, await value.async."
         case .completionDropped:
             "The command was never completed: its done closure went away uncalled. Call it on each way out."
-        case .timedOut: "The command did not get its turn in the time that it was given."
+        case .timedOut: "The turn, or the end of the command, did not come in the time that was given."
         case .cancelled: "The command was cancelled before it started."
         case .commandQueueFull:
-            "The command was not accepted: no more commands of queues and tasks may wait than the value was created for."
+            "The command was not accepted: as many commands wait as pendingCommandLimit allows."
         case .notSuspended: "The value is not suspended: each resume needs a suspend before it."
         }
     }

@@ -55,8 +55,9 @@ extension TurnQueue {
         let refused = withLine { line in line.end().map { ($0, $0.endAll(nil, as: .refused)) } }
         for (lane, commands) in refused where !commands.isEmpty {
             tell(commands, .valueContainerDeinited, on: lane.target)
-            // There: what lets go of the value may have the turn of another one, which a closure that goes away waits
-            // for; on a serial queue once all have been told, as it may wait for one of them.
+            // The commands are released on the target queue. The thread that drops the value may have another turn, for
+            // which a released closure may wait. On a serial queue this comes after all are told, as a closure may wait
+            // for one of them.
             lane.target.async { commands.forEach { $0.releaseAndNotify(lane) } }
         }
     }

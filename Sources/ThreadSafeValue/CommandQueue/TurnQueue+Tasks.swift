@@ -7,7 +7,7 @@ import Dispatch
 /// How a task waits for a turn: a lane with one command, whose block is the rest of the task.
 @safe
 final class TaskWaiter: Waiter, @unchecked Sendable {
-    /// What goes on when the task is sent for or refused. Set before the task rests.
+    /// The rest of the task: it goes on when the task is sent for or refused. Set before the task parks.
     fileprivate var continuation: UnsafeContinuation<Void, Never>?
 
     override func wake() { unsafe continuation!.resume() }

@@ -4,8 +4,8 @@
 
 import Dispatch
 
-/// How a thread waits for a turn. It waits in one place at a time, so it has one for its life, and to wait allocates
-/// nothing.
+/// How a thread waits for a turn. A thread waits in one line at a time, so it keeps one waiter for life, and waiting
+/// allocates nothing.
 final class ThreadWaiter: Waiter, @unchecked Sendable {
     /// Where the thread sleeps. Each sleep ends with exactly one wake-up.
     let parker = Parker()
@@ -19,7 +19,7 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
 
     private static let waiters = ThreadLocal<ThreadWaiter>()
 
-    /// That of the calling thread.
+    /// The waiter of the calling thread.
     static var current: ThreadWaiter {
         if let known = waiters.object { return known }
         let waiter = ThreadWaiter(.thread, identity: currentThreadIdentity())
@@ -29,7 +29,7 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
 }
 
 extension TurnQueue {
-    /// Takes the turn on the calling thread. Without a clock, if the turn has just become free.
+    /// Takes the turn on the calling thread. It reads no clock if the turn has just become free.
     @usableFromInline
     func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         if tryToTakeTurn(priority, as: currentThreadIdentity()) { return nil }
@@ -95,7 +95,7 @@ extension TurnQueue {
         let isNeeded = turn.isHeldByAsyncClosure && own?.identity == DispatchQueue.main.identity
         guard isInTask || isNeeded, !withLine({ exchange(&$0.hasWarnedOfSleep, with: true) }) else { return }
         let sleeper =
-            isNeeded ? "the main thread sleep, which an async closure may need" : "a thread sleep that tasks need"
+            isNeeded ? "the main thread sleep, which an async closure may need" : "a thread sleep, which tasks may need"
         writeToStandardError(
             "ThreadSafeValue: QueueSafeValue<\(valueType)>: a wait lets \(sleeper). Use await value.async"
         )

@@ -8,7 +8,7 @@ import Dispatch
 ///
 /// `TurnQueue` is what runs: it takes the lock, asks the `Line`, and performs the actions that follow without the lock.
 ///
-/// An object of its own, made when the turn is wanted for the first time while it is taken. Blocks keep the value;
+/// It is an object of its own, made by the first call that leaves the fast path. Blocks keep the value;
 /// timers and handles of commands keep only this, so none of them lets a value go.
 @usableFromInline
 final class TurnQueue {
@@ -77,7 +77,7 @@ extension TurnQueue {
         let (answer, actions) = withLine { line in
             let answer = change(&line)
             let actions = line.publish()
-            // The value is there: what keeps it while something stands in line needs the lock to go.
+            // The value still lives: whatever keeps it for a waiter in line lets go only with this lock.
             for case .dispatch in actions { _ = unsafe Unmanaged<AnyObject>.passUnretained(owner).retain() }
             return (answer, actions)
         }

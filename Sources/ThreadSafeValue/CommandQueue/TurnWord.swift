@@ -2,7 +2,7 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What the one atomic word of a command queue says. A pure value: `TurnQueue` reads and exchanges it.
+/// The meaning of the one atomic word of a command queue. A pure value: `TurnQueue` reads and exchanges it.
 ///
 /// ```
 /// 63          suspended  nobody takes the turn, free or not
@@ -32,7 +32,7 @@ extension TurnWord {
     /// The holder of a manual command whose closure has returned, until its `done` is called.
     static var detached: UInt64 { 1 << 4 }
 
-    /// What the holder of an async closure has beside the identity of its task.
+    /// The bit that the holder of an async closure has beside the identity of its task.
     @inlinable
     static var asyncBit: UInt64 { 1 << 62 }
 

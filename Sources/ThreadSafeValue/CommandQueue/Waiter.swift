@@ -2,9 +2,9 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// What stands in line for a turn: a thread, a task, or a lane with the commands for one target queue.
+/// A waiter stands in line for a turn: a thread, a task, or a lane with the commands for one target queue.
 ///
-/// A task and a lane have to be started first, so a task is a lane with one command.
+/// A task and a lane have to be started first, so a task waits like a lane with one command.
 class Waiter: @unchecked Sendable {
     enum Kind {
         case thread, task, queue
@@ -25,7 +25,7 @@ class Waiter: @unchecked Sendable {
     /// The holder, when a thread or a task has the turn.
     let identity: UInt64
 
-    /// What the line knows of a waiter. Guarded by the lock of the line.
+    /// All that the line knows of a waiter. The lock of the line guards it.
     struct State {
         /// How early the waiter gets its turn. Changes only while it is not in line, as does `arrival`.
         var priority = CommandPriority.lowest
@@ -61,7 +61,7 @@ class Waiter: @unchecked Sendable {
         /// The priority with which a task waits: it lifts that of an async closure that has the turn.
         var taskPriority: UInt8?
 
-        /// The queue whose block waits with a thread.
+        /// The queue whose block the waiting thread runs.
         var own: OwnQueue?
     }
 
@@ -79,7 +79,7 @@ class Waiter: @unchecked Sendable {
     /// Wakes the thread, or resumes the task.
     func wake() {}
 
-    /// What stands in the graph of waits for this.
+    /// The entry of this waiter in the graph of waits.
     var waiting: WaitGraph.Waiting { WaitGraph.Waiting(task: identity & identityBits) }
 }
 

@@ -6,8 +6,9 @@
 ///
 /// Prefer ``around(_:)``, which never forgets to unlock. Prefer ``Protected`` if the lock guards one value.
 ///
-/// - Warning: A lock belongs to the thread that took it. The program crashes with a message if that thread takes the lock
-///   again, if another thread unlocks it, or if the lock is released from memory while a thread holds it. If a thread
+/// - Warning: A lock belongs to the thread that took it. The program crashes with a message if that thread takes the
+///   lock again, or another thread unlocks it. Don't release a lock from memory while a thread holds it: this may crash
+///   too. If a thread
 ///   ends while it holds a lock, the lock stays held, and a later thread may be mistaken for the holder.
 public protocol Lock: Sendable {
     /// Creates a lock that no thread holds.
@@ -16,19 +17,19 @@ public protocol Lock: Sendable {
     /// Takes the lock; the calling thread waits while another thread holds it.
     ///
     /// - Warning: The program crashes if the calling thread already holds the lock.
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     func lock()
 
     /// Takes the lock if no thread holds it, and never waits.
     ///
     /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     func tryLock() -> Bool
 
     /// Gives the lock back.
     ///
     /// - Warning: The program crashes if the calling thread does not hold the lock.
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     func unlock()
 }
 

@@ -16,12 +16,11 @@ enum LockMistake {
         fatalError(
             """
             This thread takes a lock that it already holds\(name.isEmpty ? "" : ": \(name)"). It would wait for itself \
-            forever. An access further down in its call stack is not over, and something inside that access uses the \
-            value again. Look at the closure of the access, at what `&` passes twice to one call, as in \
-            `swap(&p.a, &p.b)`, at the arguments of a method, at the right side of a `?.`, at a condition that \
-            somebody waits for, and at the `deinit` of what the access removes. Use the parameter of the closure, or \
-            read what you need before. Or was the lock held across an `await`, and the thread runs another task \
-            meanwhile?
+            forever. An outer access on its call stack is not over, and code inside that access uses the value again. \
+            Look at its closure, its arguments, and the right side of a `?.`. Look for two `&` in one call, as in \
+            `swap(&p.a, &p.b)`. Look at the condition of a wait, and at the `deinit` of an object that the access \
+            removes. Use the parameter of the closure, or read what you need before. Or did a task suspend while it \
+            held the lock, so that the thread runs another task now?
             """
         )
     }
@@ -48,8 +47,8 @@ enum LockMistake {
             """
             Threads take locks in different orders, and would wait for each other forever. This thread waits for \
             \(names.joined(separator: ", whose holder waits for ")), which this thread holds. Either lock the values \
-            at once, with withLocked, and nest accesses to them nowhere. Or nest the accesses in one order everywhere, \
-            and neither compare nor swap the values.
+            together, with withLocked, and never nest accesses to them. Or nest the accesses in one order everywhere, \
+            and never compare or swap the values.
             """
         )
     }

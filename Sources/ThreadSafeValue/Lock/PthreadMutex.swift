@@ -34,21 +34,21 @@ extension PthreadMutex: Lock {
     ///
     /// - Warning: The program crashes if the calling thread already holds the lock.
     @inlinable
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func lock() { unsafe Storage.lock(cell.storage, for: PthreadMutex.self) }
 
     /// Takes the lock if no thread holds it, and never waits.
     ///
     /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
     @inlinable
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool { unsafe Storage.tryLock(cell.storage) }
 
     /// Gives the lock back.
     ///
     /// - Warning: The program crashes if the calling thread does not hold the lock.
     @inlinable
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
         withExtendedLifetime(self) { unsafe Storage.unlock(cell.storage) }

@@ -18,7 +18,7 @@ final class WaitGraph {
     let mutex = PthreadMutex()
 
     /// The lock or turn that each thread or task waits for, by the identity of the thread or task. Guarded by `mutex`.
-    // There is room for more waits than hardly ever last so long, so that registering one allocates nothing.
+    // There is room for more waits than ever last so long at once, so registering one allocates nothing.
     var waits = [UInt64: Resource](minimumCapacity: 256)
 }
 
@@ -82,7 +82,8 @@ extension WaitGraph {
         var path = [resource]
         // A thread that holds the lock it waits for was handed the lock a moment ago.
         if waiting.has(resource.holder) { return resource.isTurn ? path : nil }
-        // A holder that was handed a turn a moment ago may still be registered. So the path has no more steps than waits.
+        // A holder that has just taken a turn may still be registered. So the path has at most as many steps as there
+        // are waits.
         while path.count <= waits.count, let next = waits[path.last!.holder] {
             path.append(next)
             if waiting.has(next.holder) { return path }  // fault: a circle is not seen

@@ -26,7 +26,7 @@ extension WordLock: Lock {
     ///
     /// - Warning: The program crashes if the calling thread already holds the lock.
     @inlinable
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func lock() {
         unsafe schedulingPoint("lock of", self, cell.storage)
         unsafe Storage.lock(cell.storage, for: WordLock.self)
@@ -36,7 +36,7 @@ extension WordLock: Lock {
     ///
     /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
     @inlinable
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
         unsafe schedulingPoint("try of", self, cell.storage, waits: false)
         return unsafe Storage.tryLock(cell.storage)
@@ -46,7 +46,7 @@ extension WordLock: Lock {
     ///
     /// - Warning: The program crashes if the calling thread does not hold the lock.
     @inlinable
-    @available(*, noasync, message: "A task may go on with another thread after an `await`. Use `around`.")
+    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
         withExtendedLifetime(self) { unsafe Storage.unlock(cell.storage) }

@@ -15,7 +15,7 @@ struct AtomicWord {
     @usableFromInline
     typealias Storage = catomic_word
 
-    /// What the memory holds at first.
+    /// The first content of the memory.
     @usableFromInline
     static var zero: Storage { Storage(bits: 0) }
 
@@ -63,7 +63,8 @@ extension AtomicWord {
         unsafe catomic_word_exchange_acquiring(storage, expected, desired)
     }
 
-    /// Replaces the word if it is `expected`; what this thread wrote is visible to who acquires the word after that.
+    /// Replaces the word if it is `expected`; what this thread wrote is visible to a thread that
+    /// acquires the word later.
     @inlinable @_transparent
     func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange_releasing(storage, expected, desired)

@@ -34,7 +34,7 @@ extension DispatchQueue {
     #endif
 }
 
-/// What the blocks of a queue find once a lane of it was late (rule 5).
+/// The blocks of a queue find this once a lane of the queue was late (rule 5).
 final class OwnQueue: @unchecked Sendable {
     // First, so that its address is known.
     private var bits = AtomicWord.zero

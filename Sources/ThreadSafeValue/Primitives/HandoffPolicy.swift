@@ -29,7 +29,7 @@ package enum HandoffPolicy {
     static let looksInLine = 80
     static let pausesInLine = 4
 
-    /// How often a thread that waits on a queue does not wait for that queue, before it tries again (rule 5).
+    /// How many waits in a block pass the lane of its queue, before one waits for that lane again (rule 5).
     static let passes: UInt64 = 256
 
     /// How many times longer a newcomer looks that finds a less urgent front owed the turn (rule 4).

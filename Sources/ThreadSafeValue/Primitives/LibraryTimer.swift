@@ -61,7 +61,7 @@ extension LibraryTimer {
             timers.remove(self)
             return self.body.take()
         }
-        // What it keeps goes away without the mutex.
+        // The closure and what it captured go away without the mutex.
         withExtendedLifetime(body) {}
     }
 

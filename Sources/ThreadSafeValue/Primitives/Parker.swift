@@ -43,8 +43,9 @@ extension Parker {
 
 /// The pauses of a thread that looks several times for something that another thread is about to do.
 ///
-/// They grow, because each look takes the word out of the other processor's cache: by four, with which 2 threads took 0.4
-/// to 0.5 of the time of a peer, where doubling took 0.5 to 0.8; up to 32, as 8 threads took 1.4 times as long with 16. And
+/// They grow, because each look takes the word out of the other processor's cache. They grow by four: 2 threads took
+/// 0.4 to 0.5 of a peer's time; with doubling, 0.5 to 0.8. They end at 32: with 16, 8 threads took 1.4 times as long.
+/// And
 /// the first is short: with one of 8, threads that collide now and then, and hold the value for 60 to 300 ns, were up to
 /// 1.15 times as slow.
 /// The thread never yields the processor: it would not know when it runs again.

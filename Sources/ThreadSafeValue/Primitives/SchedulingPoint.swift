@@ -49,10 +49,10 @@ package enum Scheduling {
     /// The thread and the task that call.
     package static var identity: (thread: UInt64, task: UInt64) { (currentThreadIdentity(), currentTaskIdentity()) }
 
-    /// Who has the turn of a manual command whose closure has returned.
+    /// The holder while a manual command, whose closure has returned, has the turn.
     package static var detached: UInt64 { 1 << 4 }
 
-    /// What the word at an address says of who has the lock or the turn.
+    /// Reads from the word at an address which thread or task has the lock or the turn.
     package static func holder(at word: UInt) -> UInt64 {
         unsafe AtomicWord(UnsafeMutablePointer(bitPattern: word).unsafelyUnwrapped).load() & identityBits
     }

@@ -4,7 +4,7 @@
 
 /// Calls `body` and then `end`, also when `body` throws.
 ///
-/// What `body` returns goes away after `end`, even if the caller drops it. With `defer` it would not: in release, the
+/// The answer of `body` goes away after `end`, even if the caller drops it. With `defer` it would not: in release, the
 /// compiler lets go of a result that nobody uses as early as it can, which is before `end`, so under the lock that
 /// `end` gives back.
 @inlinable @_transparent @inline(__always)

@@ -17,7 +17,7 @@ func currentTaskIdentity() -> UInt64 {
 ///
 /// A priority is a number here: the layout of a `TaskPriority` is known only at run time, and what has one is slow.
 func liftPriority(of task: UInt64, to priority: UInt8) {
-    // There, addresses of the system's allocator may have tags that an identity has not.
+    // On Android, addresses of the system's allocator may have tags that an identity has not.
     #if !os(Android)
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
         unsafe unsafeBitCast(UInt(task & identityBits), to: UnsafeCurrentTask.self).escalatePriority(

@@ -20,8 +20,8 @@ extension Protected {
 
     /// Replaces the value, in code that cannot assign to the wrapped property.
     ///
-    /// The old value is released after the lock. A trailing closure that takes a parameter is never the new value, but an
-    /// access to the value, also where the value is a closure: assign such a closure to ``wrappedValue``.
+    /// The old value is released after the lock. If the value is a closure, assign the new one to ``wrappedValue``: a
+    /// trailing closure with a parameter would be an access.
     ///
     /// - Parameter newValue: The value to protect from now on.
     @inlinable @_disfavoredOverload

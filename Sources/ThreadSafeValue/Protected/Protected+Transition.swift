@@ -19,6 +19,8 @@
 public protocol Transitionable {
     /// Returns whether a state may follow this one.
     ///
+    /// The thread that attempts the transition calls this under the lock, so don't use the handle here.
+    ///
     /// - Parameter next: The state that would follow.
     /// - Returns: `true` if the transition is allowed.
     func canTransition(to next: Self) -> Bool

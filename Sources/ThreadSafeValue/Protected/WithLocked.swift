@@ -157,7 +157,7 @@ func lock<First, Second, Third>(
 @usableFromInline @inline(never)
 func failNamedTwice() -> Never {
     fatalError(
-        "withLocked names one value twice. Two inout accesses to one value cannot exist: ask `isSame(as:)` first."
+        "withLocked names one value twice. One value cannot have two inout accesses: check with `isSame(as:)` first."
     )
 }
 

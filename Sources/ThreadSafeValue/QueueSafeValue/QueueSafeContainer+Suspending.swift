@@ -5,7 +5,7 @@
 extension QueueSafeContainer {
     /// Lets all commands wait until `resume()`, except the one that runs.
     ///
-    /// The value still accepts commands. Once this method has returned, no command begins whose handle says `waiting`.
+    /// The value still accepts commands. Once this method has returned, a command whose handle says `waiting` does not begin.
     /// Each call needs a ``resume()``. If no handle of the value is left that could resume it, the pending commands answer
     /// ``QueueSafeValueError/valueContainerDeinited``. Don't call `wait` on the thread that is to resume the value: it
     /// would wait for ever.
@@ -14,7 +14,7 @@ extension QueueSafeContainer {
         queue.withTurns { turns in turns.update { $0.suspend() } }
     }
 
-    /// Takes back one `suspend()`. After the last one, the commands that wait go on.
+    /// Takes back one `suspend()`. When none is left, the waiting commands go on.
     ///
     /// - Returns: Success, or ``QueueSafeValueError/notSuspended`` if the value was not suspended.
     @discardableResult

@@ -43,8 +43,8 @@ extension WaitSchedule: CommandSchedule {
 /// costs two atomic operations, and allocates nothing unless its closure takes a `done`. `lowPriority`, `mediumPriority`
 /// and `highPriority` count a reference at each use, and `priority(.medium)` does not.
 ///
-/// A command that would wait for ever answers with an error. Inside another command of the same value on the same thread,
-/// it answers ``QueueSafeValueError/reentrantCommand`` at once. If it closes a circle of waits and has no time-out, it
+/// Two kinds of endless wait answer with an error. Inside another command of the same value on the same thread,
+/// a command answers ``QueueSafeValueError/reentrantCommand`` at once. If it closes a circle of waits and has no time-out, it
 /// answers ``QueueSafeValueError/circularWait`` a moment later.
 public struct WaitCommands<Value> {
     @usableFromInline let queue: CommandQueue<Value>

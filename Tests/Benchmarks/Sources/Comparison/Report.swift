@@ -43,7 +43,7 @@ extension Report {
         runs.add(self)
         let summary = """
             \(Machine.date), two cores, [\(runs.lines.count) runs](Tests/Benchmarks/Report/runs.txt), \
-            [all cells](Tests/Benchmarks/Report/results.md); below 1, ours is faster:
+            [all cells](Tests/Benchmarks/Report/results.md); median ratios; below 1, ours is faster:
 
             \(table(["", "ours", "peer", "ratio"], runs.rows))
 
