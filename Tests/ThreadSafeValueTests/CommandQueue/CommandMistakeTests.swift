@@ -100,7 +100,7 @@ struct CommandMistakeTests {
         let lines = result?.crashMessage.split(separator: "\n").filter { $0.hasPrefix("ThreadSafeValue: ") } ?? []
         #expect(lines.count == 3)
         #expect(
-            lines.dropFirst().first?.contains("QueueSafeValue<Array<Int>>, wait.highestPriority: The command waits")
+            lines.dropFirst().first?.contains("QueueSafeValue<Array<Int>>, wait.highestPriority: The command is inside")
                 == true
         )
         #expect(lines.first == lines.last)
