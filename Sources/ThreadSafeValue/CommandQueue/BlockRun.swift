@@ -8,13 +8,7 @@
 /// command that was passed stays linked until the block gives the batch back there.
 @safe
 final class BlockRun: @unchecked Sendable {
-    // First, so that its address is known: counts up when the block frees the turn, and when it asks for the turn again.
-    private var telling = AtomicWord.zero
-
     let lane: Lane
-
-    /// The count of `isTelling` when the timer looked last. The lock guards it.
-    private var tellingAtLook: UInt64 = 0
 
     // The compiler tracks no access to the members below, as with `Waiter.state`: others read the batch under the lock.
 
@@ -74,21 +68,6 @@ final class BlockRun: @unchecked Sendable {
 }
 
 extension BlockRun {
-    private var tellingWord: AtomicWord { AtomicWord(firstIn: self) }
-
-    /// Whether the block runs what may be code of a user without the turn.
-    var isTelling: Bool {
-        get { tellingWord.load() & 1 == 1 }
-        set { if newValue != isTelling { tellingWord.increment() } }
-    }
-
-    /// Whether the block has been telling since the timer looked last (rule 6). Under the lock.
-    func hasToldSinceLook() -> Bool {
-        let count = tellingWord.load()
-        defer { tellingAtLook = count }
-        return count & 1 == 1 && count == tellingAtLook
-    }
-
     /// The next command of the batch, unless a whole batch has begun, or an equal waiter stands before the command.
     private var next: PendingCommand? {
         // fault: rule 6: beyond its batch

@@ -69,6 +69,7 @@ extension LaneCommands {
 
     /// Takes all commands of the most urgent priority: O(1).
     mutating func takeBatch() -> LinkedFIFO<PendingCommand> {
+        if isUnsorted { sort() }
         guard let level = lists.lastIndex(where: { $0.count > 0 }) else { return LinkedFIFO() }
         defer { lists[level] = LinkedFIFO() }
         return lists[level]

@@ -30,7 +30,6 @@ extension Line {
     mutating func arrive(_ run: BlockRun, isLastLook: Bool) -> WaitEnd? {
         let lane = run.lane
         guard lane.running === run else { return nil }  // fault: rule 6: replaced, it goes on
-        run.isTelling = false
         if run.count >= HandoffPolicy.batch, !lane.commands.isEmpty {  // fault: rule 6: its block goes on
             replaceBlock(lane)
             return nil
@@ -69,7 +68,7 @@ extension Line {
     /// A block without a batch gives the turn to nobody, or to a manual command, if it has the turn.
     mutating func release(_ run: BlockRun, to holder: UInt64?) {
         self.holder = holder
-        (run.hasTurn, run.isTelling) = (false, true)
+        run.hasTurn = false
     }
 
     /// A block has told callers. It asked for the turn again, and has it or not.
@@ -114,17 +113,15 @@ extension Line {
         in lane: Lane,
         to priority: CommandPriority
     ) -> Bool {
+        let wasFirst = unsafe lane.state.arrival == command.arrival
         guard command.setPriority(priority) else { return false }
         lane.commands.notePriorityChanged()
         // A block with a batch looks at the line before it goes on.
         reorderings.note()  // fault: its block sees no new priority
         guard lane.state.standing == .inLine else { return true }
-        if lane.running?.batch.count ?? 0 == 0 {
-            reinsert(lane)  // fault: its lane keeps the old place
-        } else {
-            // The block may tell callers, so that the turn is free.
-            unsafe moveUp(lane, to: (command.priority, command.arrival))
-        }
+        // Only the first command of a lane moves that back, so a burst of changes sorts the commands once.
+        if wasFirst, priority < lane.state.priority, lane.running?.batch.count ?? 0 == 0 { reinsert(lane) }
+        unsafe moveUp(lane, to: (priority, command.arrival))  // fault: its lane keeps the old place
         return true
     }
 

@@ -71,9 +71,9 @@ extension Line {
         return true
     }
 
-    /// Rule 6: if the block of the front has told callers since the last look, another one does the rest.
+    /// Rule 6: a block of the front that is there, and leaves the turn free, tells callers. Another block does the rest.
     private mutating func replaceLongTelling() {
-        guard let lane = front?.lane, let run = lane.running, run.hasToldSinceLook() else { return }
+        guard let lane = front?.lane, lane.state.needsNoWake, lane.state.dueTime == .max else { return }
         // With the turn, as the block takes that without the lock.
         guard takeTurn(for: lane, as: TurnWord.detached) else { return }
         holder = 0

@@ -88,6 +88,9 @@ struct Line {
         /// Dispatches a block, for which the value is kept.
         case dispatch(BlockRun)
 
+        /// Tells of the end of a manual command on its target queue, before another block of the lane comes there.
+        case tell(PendingCommand, Lane)
+
         /// Lets the blocks of a target queue that was late know the queue that they run on.
         case mark(DispatchQueue)
 

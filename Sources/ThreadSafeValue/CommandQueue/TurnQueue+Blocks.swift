@@ -71,13 +71,9 @@ extension TurnQueue {
     /// - Returns: Whether it has freed the turn, and may have it again.
     private func tellAndGoOn(_ run: BlockRun) -> Bool {
         let free = run.word.held(by: 0).bits
-        run.isTelling = true  // fault: rule 6: with the turn it tells
-        guard word.exchangeReleasing(run.word.bits, for: free) else {
-            run.isTelling = false
-            return false
-        }
+        // fault: rule 6: with the turn it tells
+        guard word.exchangeReleasing(run.word.bits, for: free) else { return false }
         run.tell()
-        run.isTelling = false
         run.hasTurn = word.exchangeAcquiring(free, for: run.word.bits)
         if !run.hasTurn || run.isReplaced { update { $0.returnFromTelling(run) } }
         return true
@@ -103,9 +99,8 @@ extension TurnQueue {
     /// A manual command is complete, on whatever thread.
     private func complete(_ command: PendingCommand, of lane: Lane, _ ending: CommandEnding) {
         command.finish(ending)
-        // A completion is released on the target queue, and not on the thread that completes the command.
-        if ending.tell != nil { lane.target.async { command.releaseAndNotify(lane) } }
-        releaseAndNotify(afterChange: ending.isChange)
+        let tell = ending.tell == nil ? nil : Line.Action.tell(command, lane)
+        releaseTurn(afterChange: ending.isChange, andFirst: tell)?.perform()  // fault: done: told with the turn
         ending.failure?.reported(for: valueType, "a command with `done`")
         if ending.tell == nil { command.releaseAndNotify(lane) }
     }

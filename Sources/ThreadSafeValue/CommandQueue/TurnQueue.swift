@@ -90,6 +90,8 @@ extension TurnQueue {
             switch action {
             case .wake(let waiter): waiter.wake()
             case .dispatch(let run): run.lane.target.async { [self] in self.run(run) }
+            // A completion is released on the target queue, and not on the thread that completes the command.
+            case .tell(let command, let lane): lane.target.async { command.releaseAndNotify(lane) }
             case .mark(let target): target.becomeOwn()
             case .liftHolder(let priority): liftHolder(to: priority)
             case .look(let time): LibraryTimer.set(at: time) { self.update { $0.look() } }
@@ -195,21 +197,27 @@ extension TurnQueue {
 
     /// Gives back the turn of the caller. Inlined, as each command comes here while something stands in line.
     ///
+    /// - Parameters:
+    ///   - isChange: Whether the value may have changed.
+    ///   - action: What is to be done once the turn is free, before anything is sent for.
     /// - Returns: What tells listeners, when the caller has given all its turns back.
     @inline(__always)
-    func releaseTurn(afterChange isChange: Bool) -> Notification? {
+    func releaseTurn(afterChange isChange: Bool, andFirst action: Line.Action? = nil) -> Notification? {
         // A listener that comes after this look is behind the command.
         let delivery = unsafe isChange && turn.isObserved ? owner.recordChange() : nil
         let mayBeLifted = turn.isHeldByAsyncClosure
         // The task must not end while another one lifts its priority.
         defer { if mayBeLifted { lifts.wait() } }
-        while true {
+        while action == nil {
             let seen = turn
             if seen.releaseMustLock || seen.isObserved && isChange { break }
             // fault: order: free
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
         }
-        update { $0.release(afterChange: isChange) }
+        update { line in
+            if let action { line.actions.append(action) }
+            line.release(afterChange: isChange)
+        }
         return delivery
     }
 }

@@ -103,7 +103,8 @@ extension CommandHandle {
     /// - Parameter priority: The new priority.
     /// - Returns: `true` if the command waits with the new priority; `false` if it had begun, or was cancelled or refused
     ///   before.
-    /// - Complexity: O(*n* log *n*) for *n* commands that wait for the target queue.
+    /// - Complexity: O(*n* log *n*) for *n* commands that wait for the target queue, once for a burst of changes. Other
+    ///   commands of the value wait meanwhile.
     @discardableResult
     public func changePriority(to priority: CommandPriority) -> Bool {
         guard case .success(let accepted) = accepted else { return false }

@@ -54,6 +54,22 @@ struct ChangingPriorityTests {
         #expect(order == [3, 0, 1, 2])
     }
 
+    @Test("After a burst of changes, commands run by their last priorities and their arrivals")
+    func burst() async {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededRandom(seed: seed)
+        let submitted = (0..<100).map { _ in CommandPriority.allCases.randomElement(using: &random)! }
+        let changes = (0..<300).map { _ in
+            (index: Int.random(in: 0..<100, using: &random), CommandPriority.allCases.randomElement(using: &random)!)
+        }
+        var last = submitted
+        for (index, priority) in changes { last[index] = priority }
+        let order = await order(of: submitted, on: [queue]) { handles in
+            for (index, priority) in changes { #expect(handles[index].changePriority(to: priority)) }
+        }
+        #expect(order == last.indices.sorted { (last[$1], $0) < (last[$0], $1) }, "seed \(seed)")
+    }
+
     @Test("A block that runs commands of a lower priority goes on with the one that is raised")
     func whileBlockRuns() async {
         let value = QueueSafeValue(value: [Int]())

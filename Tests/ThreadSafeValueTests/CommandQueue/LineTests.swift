@@ -168,7 +168,7 @@ struct LineTests {
         #expect(run.hasTurn && run.batch.first?.priority == .low)
         expect("") { _ = $0.accept(table.command(.highest), for: table.queue("b"), of: table.turns) }
         expect("block b") { $0.goOnOrRelease(run) }
-        #expect(!run.hasTurn && run.isTelling)
+        #expect(!run.hasTurn)
     }
 }
 
@@ -224,6 +224,7 @@ private final class LineTable {
             switch action {
             case .wake(let waiter): "wake \(waiter.identity >> 4)"
             case .dispatch(let run): "block \(run.lane.target.label)"
+            case .tell: "tell"
             case .mark(let target): "late \(target.label)"
             case .liftHolder(let priority): "lift to \(priority)"
             case .look: "timer"

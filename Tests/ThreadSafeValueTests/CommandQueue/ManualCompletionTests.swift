@@ -162,6 +162,28 @@ struct ManualCompletionTests {
         #expect(completions.allSatisfy { (try? $0.get()) != nil })
     }
 
+    /// Rule 6: callers are told without the turn.
+    @Test("The completion of a command that another thread completes finds the turn free")
+    func toldWithoutTheTurn() throws {
+        let answers = try inTime {
+            let (value, queue) = (QueueSafeValue(value: 0), DispatchQueue(label: "told"))
+            let answers = Log<Answer>()
+            for _ in 0..<rounds(2_000) {
+                let isTold = Door()
+                value.async(performIn: queue).lowestPriority.set { number, done in
+                    number += 1
+                    DispatchQueue.global().async { done() }
+                } completion: { _ in
+                    answers.add(value.wait(timeout: .seconds(0)).lowestPriority.get())
+                    isTold.open()
+                }
+                isTold.waitUntilOpen()
+            }
+            return answers.entries
+        }
+        #expect(answers == (1...rounds(2_000)).map { .success($0) })
+    }
+
     private struct Thrown: Error {}
 
     @Test("A closure that calls `done` and throws answers with its error, on a thread and on a queue")

@@ -53,7 +53,7 @@ struct LockMistakeTests {
         for result in results {
             let message = try #require(result).crashMessage
             #expect(message.contains("unlocks a lock that it doesn't hold"))
-            #expect(message.contains("did a task suspend while it held the lock"))
+            #expect(message.contains("held across an `await`"))
         }
     }
 

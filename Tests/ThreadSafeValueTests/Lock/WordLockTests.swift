@@ -34,6 +34,30 @@ struct WordLockTests {
         }
     }
 
+    @Test("A sleeper that gets the lock wakes the next one when it unlocks")
+    func wakesNext() throws {
+        try inTime {
+            let (lock, isIn, mayUnlock, sleeping) = (WordLock(), Door(), Door(), Log<Int>())
+            lock.lock()
+            let sleepers = (0..<2).map { _ in
+                RunningThread {
+                    lock.around {
+                        isIn.open()
+                        mayUnlock.waitUntilOpen()
+                    }
+                    // The unlock takes the next one out of the line before it wakes it.
+                    sleeping.add(lock.sleepingThreadCount)
+                }
+            }
+            try poll("both sleep") { lock.sleepingThreadCount == 2 }
+            lock.unlock()
+            isIn.waitUntilOpen()
+            mayUnlock.open()
+            for sleeper in sleepers { sleeper.join() }
+            #expect(sleeping.entries == [0, 0])
+        }
+    }
+
     @Test("A thread that was woken too late sleeps again, and is not forgotten")
     func wokenTooLate() throws {
         try inTime {

@@ -96,7 +96,7 @@ struct SeveralProtectedValuesTests {
             withLocked([value, other, value]) { _ in }
         }
         #expect(twice.crashMessage.contains("names one value twice"))
-        #expect(twice.crashMessage.contains("ask `isSame(as:)` first"))
+        #expect(twice.crashMessage.contains("check with `isSame(as:)` first"))
         let longer = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             giveUp(afterSeconds: 120)
             withLocked([Protected(1)]) { $0.append(2) }

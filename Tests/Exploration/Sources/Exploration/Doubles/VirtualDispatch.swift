@@ -125,7 +125,12 @@ extension DispatchQueue {
 
     /// The same for the block of a lane, which the lane names.
     func async(of run: BlockRun, execute block: @escaping () -> Void) {
-        dispatch(run.id, block)
+        let (id, object) = (world.newObject(), ObjectIdentifier(run))
+        world.blocks[object] = id
+        dispatch(id) {
+            block()
+            world.blocks[object] = nil
+        }
     }
 
     private func dispatch(_ tag: UInt64, _ block: @escaping () -> Void) {

@@ -319,6 +319,7 @@ extension Stage {
     private func reported(_ command: Command, _ outcome: Outcome) {
         checkPlace(command)
         if isRefused(command, outcome) { leftChanged { mayLeave -= 1 } }
+        world.monitor.tells(command)
         world.monitor.completes(command, outcome)
     }
 

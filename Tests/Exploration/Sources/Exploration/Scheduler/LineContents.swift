@@ -39,8 +39,7 @@ extension Lane {
     fileprivate var contents: UInt64 {
         var sum = mix(id, mix(stateContents, UInt64(commands.cancelledCount) << 1 | (commands.isUnsorted ? 1 : 0)))
         guard let running else { return sum }
-        sum = mix(sum, mix(running.id, running.tellingAtLook))
-        sum = mix(sum, bits(running.reorderings == turns.reorderings.count))
+        sum = mix(sum, mix(running.id, bits(running.reorderings == turns.reorderings.count)))
         for command in running.batch.elements {
             sum = unsafe mix(sum, command.id << 1 | (command.arrival < running.bound ? 1 : 0))
         }
@@ -49,7 +48,8 @@ extension Lane {
 }
 
 extension BlockRun {
-    var id: UInt64 { unsafe AtomicWord(firstIn: self).storage.pointee.id }
+    /// The same in every execution: that of its dispatch; 0 before.
+    var id: UInt64 { world.blocks[ObjectIdentifier(self)] ?? 0 }
 }
 
 extension PendingCommand {

@@ -270,6 +270,18 @@ extension Monitor {
         inLine &= ~(1 << command.index)
     }
 
+    /// The caller of a command is told. A manual command that was left to others has given its turn back by then.
+    func tells(_ command: Command) {
+        let (index, value) = (command.index, command.value)
+        if command.body != .left || watched[value].storage == nil || !lockIsFree(of: value) { return }
+        for (other, note) in notes.enumerated() where other != index && note.phase == .running {
+            if note.command.value == value { return }
+        }
+        if unsafe TurnWord(bits: watched[value].word.pointee.bits).holder == TurnWord.detached {
+            world.fail("\(command) is told while it has the turn")
+        }
+    }
+
     /// What a command may answer that does not run.
     private func refusals(of note: Note) -> [Outcome] {
         let command = note.command

@@ -27,6 +27,9 @@ final class World {
     /// What all shared objects hold, in one number: zero while each holds what it began with.
     private var objects: UInt64 = 0
 
+    /// The identities of blocks that were dispatched.
+    var blocks: [ObjectIdentifier: UInt64] = [:]
+
     /// Nanoseconds. The clock stands still but for the jumps that a scenario allows, and until something comes.
     private(set) var clock: UInt64 = 0
     private var jumps: [UInt64] = []
@@ -68,7 +71,7 @@ extension World {
         for thread in threads { thread.abandon() }
         threads = []
         WaitGraph.shared.waits = [:]
-        objects = 0
+        (objects, blocks) = (0, [:])
         outside.forget()
         outside.view = View()
         memory = Memory(staleLoads: scenario.staleLoads)
