@@ -32,7 +32,7 @@ final class Round: Stage, @unchecked Sendable {
 
     func cancel(_ name: String) { lock.withLock { tasks[name] }?.cancel() }
 
-    func check(_ name: String, _ isTrue: @escaping () throws -> Bool) { checks.append(isTrue) }
+    func check(_ name: String, _ isTrue: @escaping @Sendable () throws -> Bool) { checks.append(isTrue) }
 
     /// Whether the fault showed.
     func isWrong() -> Bool {
