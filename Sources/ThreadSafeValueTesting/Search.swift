@@ -66,5 +66,5 @@ extension Search {
     }
 
     /// What to pass as `replaying`: without choices at the end that are the first option.
-    var replay: String { taken.prefix((taken.lastIndex { $0 > 0 } ?? 0) + 1).map { String($0, radix: 36) }.joined() }
+    var replay: String { (taken + [0])[...(taken.lastIndex { $0 > 0 } ?? 0)].map { String($0, radix: 36) }.joined() }
 }
