@@ -50,11 +50,11 @@ public func everySchedule(
         if text == nil, search.schedules > limit || DispatchTime.now() > end {
             return Exploration(schedules: search.schedules - 1, extent: .stopped)
         }
-        let run = Run(search, isTraced: false)
+        let run = Run(search)
         if let message = try run.execute(test) {
-            // Once more, with the places.
+            // Once more, with the places of the steps that are told.
             search.begin(search.taken)
-            let again = Run(search, isTraced: true)
+            let again = Run(search, tracedFrom: run.steps.count - 200)
             if let message = try again.execute(test) { throw again.failure(message) }
             throw run.failure("\(message), but not when run again")
         }

@@ -20,7 +20,7 @@ final class Hooks: Scheduler {
                 run.failOutside("A thread makes an access, \(what) \(entry.typeName)")
             }
         }
-        if !me.isSetup { me.run.passBaton(from: me) }
+        if !me.isAlone { me.run.passBaton(from: me) }
         me.run.record(what, object, at: word, waits: waits, by: me)
     }
 
@@ -40,8 +40,7 @@ final class Hooks: Scheduler {
 
     func dispatch(_ body: @escaping @Sendable () -> Void, to queue: DispatchQueue, identity: UInt) -> Bool {
         guard let run = Runner.current?.run else { return false }
-        let label = queue.label
-        let isGlobal = label.hasPrefix("com.apple.root.")
+        let (label, isGlobal) = (queue.label, queue.label.hasPrefix("com.apple.root."))
         let last = isGlobal ? nil : run.runners.last { $0.queue == identity }
         // On its queue, so that code that asks for that is right. The main queue is not to be had.
         let runner = Runner(isGlobal ? "global queue" : "queue \(label)", run, after: last) {
@@ -63,9 +62,8 @@ final class Hooks: Scheduler {
     }
 
     func cancel(_ timer: LibraryTimer) {
-        guard let run = Runner.current?.run else { return }
         // What a timer keeps may have a `deinit` that comes here again.
-        run.runners = run.runners.filter { $0.sleep?.place !== timer }
+        if let run = Runner.current?.run { run.runners = run.runners.filter { $0.sleep?.place !== timer } }
     }
 
     var time: UInt64? { Runner.current?.run.clock }

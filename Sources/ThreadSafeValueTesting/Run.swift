@@ -6,8 +6,7 @@
 import Foundation
 import ThreadSafeValue
 
-private let unseen =
-    "not the main actor, Task.sleep, unstructured tasks, Dispatch blocks of your own, nor locks and semaphores of others"
+private let unseen = "not the main actor, Task.sleep, unstructured tasks, your Dispatch blocks, nor other locks"
 
 private let diverged = "the test is not the same each time: does it use the clock, chance, or a static variable?"
 
@@ -21,14 +20,16 @@ final class Run: @unchecked Sendable {
     /// The one of the process, for threads that are no part of it. With the mutex.
     nonisolated(unsafe) static weak var active: Run?
 
-    /// Whether each step notes its place, which takes long.
-    let isTraced: Bool
+    /// From which step on each notes its place, which takes long.
+    let tracedFrom: Int
     let search: Search
 
-    /// What must be true in the end.
-    var checks: [() -> String?] = []
+    /// What is checked once all others are over, one after the other.
+    var checks: [Runner] = []
     var runners: [Runner] = []
     var steps: [Step] = []
+    /// Accesses that nest, with each that is around them.
+    var nestings: [(outer: Step, inner: Step)] = []
     /// The values and locks that the test uses, in the order in which they were used first. With the mutex.
     var entries: [Entry] = []
     var clock: UInt64 = 1_000_000_000
@@ -38,6 +39,8 @@ final class Run: @unchecked Sendable {
     var idleCount = 0
 
     // The rest with the mutex.
+    /// All are over but the checks, for which there is one order.
+    private var isChecking = false
     private var passCount = 0
     /// What has the baton.
     private var current: Runner?
@@ -45,7 +48,7 @@ final class Run: @unchecked Sendable {
     private var failure: String?
     private let end = DispatchSemaphore(value: 0)
 
-    init(_ search: Search, isTraced: Bool) { (self.search, self.isTraced) = (search, isTraced) }
+    init(_ search: Search, tracedFrom: Int = .max) { (self.search, self.tracedFrom) = (search, tracedFrom) }
 }
 
 extension Run {
@@ -56,14 +59,13 @@ extension Run {
     /// - Returns: What failed.
     func execute(_ test: (Schedule) throws -> Void) throws -> String? {
         let setup = Runner("setup", self)
-        (setup.isSetup, runners, Runner.local.object) = (true, [setup], setup)
+        (setup.isAlone, runners, Runner.local.object) = (true, [setup], setup)
         Self.mutex.withLock { unsafe Run.active = self }
-        defer { (runners, wakes, Runner.local.object) = ([], [:], nil) }
+        defer { (runners, checks, wakes, Runner.local.object) = ([], [], [:], nil) }
         try test(Schedule(of: self))
         finish(setup)
         waitForEnd()
-        Self.mutex.withLock { (unsafe Run.active, Runner.local.object) = (nil, nil) }
-        return failure ?? orderFailure ?? checks.lazy.compactMap { $0() }.first ?? (search.hasDiverged ? diverged : nil)
+        return failure ?? (search.hasDiverged ? diverged : nil)
     }
 
     /// Waits until all is over, and sees to it that it ends.
@@ -99,8 +101,8 @@ extension Run {
 
     /// A runner is over: another one goes on.
     func finish(_ runner: Runner) {
-        runners.removeAll { $0 === runner }
-        Self.mutex.withLock { wakes[ObjectIdentifier(runner)] = runner }
+        if let index = runners.firstIndex(where: { $0 === runner }) { runners.remove(at: index) }
+        for index in 0..<runners.count where runners[index].sleep?.place === runner { runners[index].sleep = nil }
         passBaton(from: nil)
     }
 
@@ -109,27 +111,35 @@ extension Run {
         Self.mutex.lock()
         passCount += 1
         if passCount > 5_000 { fail("no end after 5000 steps: does \(me?.name ?? "a thread") wait in a loop?") }
-        current = failure == nil ? choose(from: me) : nil
-        let next = current
-        if next == nil { end.signal() }
+        let next = failure == nil ? choose(from: me) : nil
+        current = next
         Self.mutex.unlock()
-        if next === me { return }
-        if let next, next.body != nil { Worker.begin(next) } else { next?.baton.signal() }
+        if let me, next === me { return }
+        if let next, next.body != nil { Worker.begin(next) } else { (next?.baton ?? end).signal() }
         me?.baton.wait()
     }
 
     /// The options are what can go on, the caller first, and then what may time out.
+    ///
+    /// With indices, as it runs at each step: iterators are slow in debug builds.
     private func choose(from me: Runner?) -> Runner? {
-        var (options, late): ([Runner], [Runner]) = ([], [])
-        for runner in runners {
+        let (goesOn, runners) = (me?.isAwake == true, runners)
+        var (options, late): ([Runner], [Runner]) = (goesOn ? [me!] : [], [])
+        for index in 0..<runners.count where !goesOn || runners[index] !== me {
+            let runner = runners[index]
             if runner.isAwake { options.append(runner) } else if runner.timeout != .max { late.append(runner) }
         }
-        if options.isEmpty { return isStuck ? passTime() : nil }
-        let own = options.firstIndex { $0 === me }
-        if let own { options.swapAt(0, own) }
-        let choice = search.choose(options.count + late.count, free: own == nil ? options.count : 1)
-        if choice < options.count { return options[choice] }
-        return endSleep(of: late[choice - options.count], at: late[choice - options.count].timeout)
+        if options.isEmpty { return isStuck ? passTime() : nextCheck() }
+        let choice = isChecking ? 0 : search.choose(options.count + late.count, free: goesOn ? 1 : options.count)
+        return choice < options.count ? options[choice] : endSleep(of: late[choice - options.count])
+    }
+
+    /// All are over: a check goes on, if one is left.
+    private func nextCheck() -> Runner? {
+        if !isChecking { (isChecking, failure) = (true, orderFailure) }
+        if failure != nil || checks.isEmpty { return nil }
+        runners.append(checks.removeFirst())
+        return runners.last
     }
 
     /// Nothing can go on: the clock does.
@@ -144,9 +154,8 @@ extension Run {
         return time(next) == .max ? nil : endSleep(of: next, at: time(next))
     }
 
-    private func endSleep(of runner: Runner, at time: UInt64) -> Runner {
-        clock = max(clock, time)
-        runner.sleep = nil
+    private func endSleep(of runner: Runner, at time: UInt64? = nil) -> Runner {
+        (clock, runner.sleep) = (max(clock, time ?? runner.timeout), nil)
         if runner.timeout > clock { return runner }
         runner.timeout = .max
         steps.append(Step(runner: runner.name, what: "time-out of", entry: lastStep(of: runner.name)?.entry))

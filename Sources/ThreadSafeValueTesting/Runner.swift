@@ -17,7 +17,7 @@ final class Runner: @unchecked Sendable {
     static var current: Runner? { local.object }
 
     /// Whether it can go on. With the mutex.
-    var isAwake: Bool { sleep == nil || run.wakes[ObjectIdentifier(sleep!.place)] != nil }
+    var isAwake: Bool { if let sleep { run.wakes[ObjectIdentifier(sleep.place)] != nil } else { true } }
 
     let name: String
     let run: Run
@@ -39,8 +39,8 @@ final class Runner: @unchecked Sendable {
     /// The task that it is as a whole.
     var task: Task<Void, Never>?
 
-    /// Runs nothing yet: the test names its threads.
-    var isSetup = false
+    /// Not interrupted by others: the test names its threads, or checks what they did.
+    var isAlone = false
 
     init(_ name: String, _ run: Run, after place: AnyObject? = nil, _ body: (() -> Void)? = nil) {
         (self.name, self.run, self.body, sleep) = (name, run, body, place.map { ($0, .max) })
@@ -70,6 +70,7 @@ final class Worker: @unchecked Sendable {
             Runner.local.object = runner
             runner.body.take()!()
             Runner.local.object = nil
+            // The last one is the first to go on: this one, if what is next has not begun.
             Run.mutex.withLock { unsafe Self.idle.append(self) }
             runner.run.finish(runner)
         }
@@ -88,16 +89,13 @@ final class TaskPool: TaskExecutor, @unchecked Sendable {
 
     func enqueue(_ job: consuming ExecutorJob) {
         guard let me = Runner.current else { return run.failOutside("Something resumes \(name)") }
-        let next = job.description
-        let job = UnownedJob(job)
+        let (next, job) = (job.description, UnownedJob(job))
         id = id ?? next
         // The part of an actor belongs to no task.
         let part = !next.contains(where: \.isNumber) ? "actor" : next == id ? name : "child of \(name)"
         // Nothing runs before all are named.
-        let runner = Runner(part, run, after: me.isSetup ? me : nil) {
-            unsafe job.runSynchronously(on: self.asUnownedTaskExecutor())
-        }
-        run.runners.append(runner)
+        let body = { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        run.runners.append(Runner(part, run, after: me.isAlone ? me : nil, body))
     }
 }
 #endif

@@ -40,8 +40,8 @@ extension Schedule {
     ///
     /// - Parameters:
     ///   - name: What a failure calls it.
-    ///   - isTrue: Called on the thread that called ``everySchedule(changes:limit:timeout:replaying:_:)``.
-    public func check(_ name: String, _ isTrue: @escaping () throws -> Bool) { run.addCheck(name, isTrue) }
+    ///   - isTrue: Called on a thread of the schedule, with nothing beside it. The test fails if it throws, or waits for ever.
+    public func check(_ name: String, _ isTrue: @escaping @Sendable () throws -> Bool) { run.addCheck(name, isTrue) }
 }
 
 #if EverySchedule
@@ -69,10 +69,14 @@ extension Run {
         task.cancel()
     }
 
-    fileprivate func addCheck(_ name: String, _ isTrue: @escaping () throws -> Bool) {
-        checks.append {
-            do { return try isTrue() ? nil : "\(name): false" } catch { return "\(name): threw \(error)" }
+    fileprivate func addCheck(_ name: String, _ isTrue: @escaping @Sendable () throws -> Bool) {
+        let check = Runner("check \"\(name)\"", self) { [self] in
+            let count = steps.count
+            do { if try !isTrue() { fail("\(name): false") } } catch { fail("\(name): threw \(error)") }
+            // What it did is told only if it hangs.
+            steps.removeSubrange(count...)
         }
+        (check.isAlone, checks) = (true, checks + [check])
     }
 }
 #else
@@ -80,7 +84,7 @@ extension Run {
 final class Run: Sendable {
     func addThread(_ name: String, _ body: @escaping @Sendable () throws -> Void) {}
     func addTask(_ name: String, _ body: @escaping @Sendable () async throws -> Void) {}
-    func addCheck(_ name: String, _ isTrue: @escaping () throws -> Bool) {}
+    func addCheck(_ name: String, _ isTrue: @escaping @Sendable () throws -> Bool) {}
     func cancel(_ name: String) {}
 }
 #endif

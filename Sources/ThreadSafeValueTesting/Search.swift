@@ -2,13 +2,12 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-#if EverySchedule
 /// The schedules of a test: the one that runs, and those that are left, the ones with fewer changes first, each once.
 ///
-/// A schedule is a text of its choices, a digit each: at each fork, which of those that could go on did.
+/// A schedule is its choices: at each fork, which of those that could go on did. As a text it has a digit for each.
 final class Search {
     /// Those that are left, by the number of changes.
-    private var levels: [ArraySlice<String>]
+    private var levels: [ArraySlice<[UInt8]>]
     private let isReplay: Bool
 
     /// Whether there are schedules with more changes.
@@ -18,10 +17,10 @@ final class Search {
     private(set) var schedules = 0
 
     /// What is left to choose as it is given. After that, always the first option: the thread that runs goes on.
-    private var given: Substring = ""
+    private var given: [UInt8] = []
 
     /// What was chosen.
-    private(set) var taken = ""
+    private(set) var taken: [UInt8] = []
 
     /// How many changes of threads were chosen.
     private(set) var changes = 0
@@ -30,7 +29,8 @@ final class Search {
     private(set) var hasDiverged = false
 
     init(changes: Int, replaying text: String?) {
-        (levels, isReplay) = ([[text ?? ""]] + Array(repeating: [], count: changes), text != nil)
+        levels = [[(text ?? "").map { UInt8(String($0), radix: 36) ?? .max }]] + Array(repeating: [], count: changes)
+        isReplay = text != nil
     }
 }
 
@@ -43,7 +43,7 @@ extension Search {
         return true
     }
 
-    func begin(_ text: String) { (given, taken, changes) = (text[...], "", 0) }
+    func begin(_ choices: [UInt8]) { (given, taken, changes) = (choices, [], 0) }
 
     /// Chooses what goes on, and keeps what could be chosen instead for later.
     ///
@@ -53,21 +53,18 @@ extension Search {
     /// - Returns: The option.
     func choose(_ count: Int, free: Int) -> Int {
         if count == 1 { return 0 }
-        var choice = given.first.map { Int(String($0), radix: 36) ?? count } ?? 0
+        var choice = taken.count < given.count ? Int(given[taken.count]) : 0
         if choice >= count { (choice, hasDiverged) = (0, true) }
-        if given.popFirst() == nil, !isReplay {
-            for option in 1..<count {
-                let changes = changes + (option < free ? 0 : 1)
-                isCut = isCut || changes == levels.count
-                if changes < levels.count { levels[changes].append(taken + String(option, radix: 36)) }
-            }
+        for option in 1..<count where taken.count >= given.count && !isReplay {
+            let changes = changes + (option < free ? 0 : 1)
+            isCut = isCut || changes == levels.count
+            if changes < levels.count { levels[changes].append(taken + [UInt8(option)]) }
         }
         if choice >= free { changes += 1 }
-        taken += String(choice, radix: 36)
+        taken.append(UInt8(choice))
         return choice
     }
 
     /// What to pass as `replaying`: without choices at the end that are the first option.
-    var replay: String { taken.lastIndex { $0 != "0" }.map { String(taken[...$0]) } ?? "0" }
+    var replay: String { (taken + [0])[...(taken.lastIndex { $0 > 0 } ?? 0)].map { String($0, radix: 36) }.joined() }
 }
-#endif

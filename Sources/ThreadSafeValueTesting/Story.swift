@@ -51,13 +51,16 @@ extension Run {
     func record(_ what: StaticString, _ object: AnyObject, at word: UInt, waits: Bool, by me: Runner) {
         idleCount = 0
         if me.timeout != .max, !what.description.contains("time-out") { me.timeout = .max }
-        let known = knownEntry(at: word)
-        let entry = known ?? Entry(object, word)
-        if known == nil { Self.mutex.withLock { entries.append(entry) } }
+        let old = knownEntry(at: word)
+        let entry = old ?? Entry(object, word)
+        if old == nil { Self.mutex.withLock { entries.append(entry) } }
         var step = Step(runner: me.name, what: what.description, entry: entry, identity: Scheduling.identity)
-        if waits { step.outer = entries.filter { $0 !== entry && $0.isHeld(by: step) }.compactMap(access) }
+        for index in 0..<entries.count where waits && entries[index] !== entry && entries[index].isHeld(by: step) {
+            if let outer = access(to: entries[index]) { step.outer.append(outer) }
+        }
+        for index in 0..<step.outer.count { nestings.append((step.outer[index], step)) }
         #if canImport(Runtime)
-        if isTraced, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        if steps.count >= tracedFrom, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             step.place = { [place = Place()] in place.text }
         }
         #endif
@@ -77,9 +80,9 @@ extension Run {
         let lines = steps.suffix(200).map { (runner: $0.runner, text: text($0), place: $0.place()) }
         let width = lines.map(\.runner.count).max() ?? 0
         let textWidth = lines.map(\.text.count).max() ?? 0
-        func padded(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: width - text.count) }
         return lines.map { runner, text, place in
-            "  \(padded(runner, width))  \(place.map { "\(padded(text, textWidth))   \($0)" } ?? text)\n"
+            let text = place.map { text.padding(toLength: textWidth, withPad: " ", startingAt: 0) + "   \($0)" } ?? text
+            return "  \(runner.padding(toLength: width, withPad: " ", startingAt: 0))  \(text)\n"
         }.joined()
     }
 

@@ -58,8 +58,8 @@ struct Backoff {
     /// How many pauses take about as long as to park and to be woken. On a single processor nothing changes meanwhile.
     static let spinsBeforeParking = processorCount() == 1 ? 0 : 200
 
-    /// About as long as it takes to park and to be woken.
-    static var beforeParking: Backoff { Backoff(spins: spinsBeforeParking) }
+    /// About as long as it takes to park and to be woken. On virtual time, too, nothing changes meanwhile.
+    static var beforeParking: Backoff { Backoff(spins: schedulerTime() == nil ? spinsBeforeParking : 0) }
 
     /// Whether no pause is left.
     var isOver: Bool { spins <= 0 }

@@ -87,8 +87,9 @@ extension DispatchQueue {
     }
 }
 #else
+// What is passed is not looked for.
 @_alwaysEmitIntoClient @_transparent
-func schedulingPoint(_ what: StaticString, _ object: AnyObject, _ word: UnsafeRawPointer, waits: Bool = true) {}
+func schedulingPoint(_: StaticString, _: @autoclosure () -> AnyObject, _: @autoclosure () -> Any, waits: Bool = true) {}
 @_transparent func schedulerTime() -> UInt64? { nil }
 @_alwaysEmitIntoClient @_transparent func schedulerTimeout(_ time: UInt64) {}
 @_transparent func schedulerPark(_ place: AnyObject, _ time: UInt64) -> Bool? { nil }

@@ -7,7 +7,7 @@ public protocol Stage: Sendable {
     func thread<Result>(_ name: String, _ body: @escaping @Sendable () throws -> Result)
     func task<Result>(_ name: String, _ body: @escaping @Sendable () async throws -> Result)
     func cancel(_ name: String)
-    func check(_ name: String, _ isTrue: @escaping () throws -> Bool)
+    func check(_ name: String, _ isTrue: @escaping @Sendable () throws -> Bool)
 }
 
 /// A mistake in a program that uses the library, and the same program without it.
