@@ -43,11 +43,6 @@ static inline bool catomic_word_exchange_releasing(catomic_word *_Nonnull word, 
         CATOMIC_WORD(word), &expected, desired, memory_order_release, memory_order_relaxed);  // fault: relaxed release
 }
 
-static inline bool catomic_word_exchange(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
-    return atomic_compare_exchange_strong_explicit(
-        CATOMIC_WORD(word), &expected, desired, memory_order_acq_rel, memory_order_relaxed);  // fault: relaxed exchange
-}
-
 // A number that no other living thread has. Its low four bits are zero, and so are its highest eight,
 // which are no part of an address: where they differ, they are a tag of the memory.
 static inline uint64_t catomic_word_thread_identity(void) {

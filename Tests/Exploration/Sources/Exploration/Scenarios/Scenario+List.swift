@@ -170,7 +170,7 @@ extension Scenario {
         two threads lock in time, and one does without [stale 1, preemptions 3]: lockInTime | lockInTime | lock
         two threads look again for the lock [stale 1, looks 2]: lock | lock
         three threads lock, and two come again [stale 1, preemptions 3]: lock; lock | lock; lock | lock
-        two waits, and the order of memory [stale 2]: wait | wait
+        two waits, and the order of memory [stale 2, unseen]: wait | wait
         a wait is owed the turn, and the order of memory [stale 1, jumps fair, preemptions 2]: wait; wait | wait | wait
         a manual wait is completed elsewhere, and the order of memory [stale 1]: wait left | complete | wait
         a manual command is completed elsewhere, and the order of memory [stale 1, queues 1, preemptions 3]:
@@ -181,6 +181,8 @@ extension Scenario {
           async 0 tells; async 0 tells | wait high
         a command and a wait, and the order of memory [stale 1, queues 1]: async 0 tells | wait
         a task and a wait, and the order of memory [stale 1]: task | wait
+        a command and a suspension, and the order of memory [stale 1, queues 1, preemptions 3]: async 0; suspend; resume
+        an async closure is lifted, and the order of memory [stale 1]: closure | task | cancelTask 1
         a command is cancelled, and the order of memory [stale 1, queues 1]: async 0 tells | cancel 0
         a handle answers, and the order of memory [stale 1, queues 1, preemptions 3]: async 0 | beTask; handle 0
         # A bound for what waits.
