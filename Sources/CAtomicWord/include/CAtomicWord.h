@@ -25,7 +25,7 @@ static inline uint64_t catomic_word_load_relaxed(const catomic_word *_Nonnull wo
 }
 
 static inline uint64_t catomic_word_load_acquire(const catomic_word *_Nonnull word) {
-    return atomic_load_explicit((const _Atomic(uint64_t) *)&word->bits, memory_order_acquire);  // fault: relaxed look
+    return atomic_load_explicit((const _Atomic(uint64_t) *)&word->bits, memory_order_acquire);
 }
 
 static inline void catomic_word_store_relaxed(catomic_word *_Nonnull word, uint64_t bits) {
@@ -41,11 +41,6 @@ static inline bool catomic_word_exchange_acquiring(catomic_word *_Nonnull word, 
 static inline bool catomic_word_exchange_releasing(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
     return atomic_compare_exchange_strong_explicit(
         CATOMIC_WORD(word), &expected, desired, memory_order_release, memory_order_relaxed);  // fault: relaxed release
-}
-
-static inline bool catomic_word_exchange(catomic_word *_Nonnull word, uint64_t expected, uint64_t desired) {
-    return atomic_compare_exchange_strong_explicit(
-        CATOMIC_WORD(word), &expected, desired, memory_order_acq_rel, memory_order_relaxed);  // fault: relaxed exchange
 }
 
 // A number that no other living thread has. Its low four bits are zero, and so are its highest eight,

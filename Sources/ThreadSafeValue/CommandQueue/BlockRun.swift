@@ -115,8 +115,9 @@ extension BlockRun {
 
     /// Whether nothing in line has changed since the batch was taken.
     private func isUnchanged(_ turns: TurnQueue) -> Bool {
-        let isSame = turns.word.exchange(word.bits, for: word.bits)  // fault: rule 6: a claim is never late
-        // A waiter that returns after it was late may leave the word as it was.
+        let isSame = turns.word.exchangeReleasing(word.bits, for: word.bits)  // fault: rule 6: a claim is never late
+        // A waiter that returns after it was late may leave the word as it was. To see the count late is to see the change
+        // late.
         return isSame && turns.reorderings.count == reorderings  // fault: rule 6: it passes what was late
     }
 

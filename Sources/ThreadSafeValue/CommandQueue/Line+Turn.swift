@@ -31,7 +31,7 @@ extension Line {
         while true {
             let seen = turn
             let published = TurnWord(holder: holder ?? seen.holder, of: self)
-            guard published == seen || word.exchange(seen.bits, for: published.bits) else { continue }
+            guard published == seen || word.exchangeReleasing(seen.bits, for: published.bits) else { continue }
             holder = nil
             return published.isFree && !published.isSuspended
         }
@@ -66,7 +66,7 @@ extension Line {
             let seen = turn
             // fault: rule 7: it begins while suspended; rule 1: a front takes a held turn
             guard seen.isFree, !seen.isSuspended else { break }
-            if word.exchange(seen.bits, for: seen.held(by: holder).bits) { return true }
+            if word.exchangeAcquiring(seen.bits, for: seen.held(by: holder).bits) { return true }
         }
         return false
     }

@@ -135,7 +135,7 @@ extension PendingCommand {
         while true {
             let seen = word.load()
             guard let new = change(seen) else { return false }
-            if word.exchange(seen, for: new) { return true }  // fault: order: a command is over
+            if word.exchangeReleasing(seen, for: new) { return true }  // fault: order: a command is over
         }
     }
 

@@ -105,7 +105,7 @@ extension TurnQueue {
         defer { lifts.leave() }
         while case let seen = turn, seen.isHeldByAsyncClosure {
             // The task has the turn still, so it waits for the lift once it has given that back.
-            if word.exchange(seen.bits, for: seen.bits) { return liftPriority(of: seen.holder, to: priority) }
+            if word.exchangeReleasing(seen.bits, for: seen.bits) { return liftPriority(of: seen.holder, to: priority) }
         }
     }
 
@@ -206,11 +206,15 @@ extension TurnQueue {
         // A listener that comes after this look is behind the command.
         let delivery = unsafe isChange && turn.isObserved ? owner.recordChange() : nil
         let mayBeLifted = turn.isHeldByAsyncClosure
-        // The task must not end while another one lifts its priority.
-        defer { if mayBeLifted { lifts.wait() } }
-        while action == nil {
-            let seen = turn
-            if seen.releaseMustLock || seen.isObserved && isChange { break }
+        // The task must not end while another one lifts its priority. An exchange that frees acquires nothing, so only a
+        // further look at the word makes visible that another one is about to lift.
+        defer {
+            if mayBeLifted {
+                _ = word.loadAcquiring()  // fault: order: see a lift
+                lifts.wait()
+            }
+        }
+        while action == nil, case let seen = turn, !seen.releaseMustLock, !(seen.isObserved && isChange) {
             // fault: order: free
             if word.exchangeReleasing(seen.bits, for: seen.held(by: 0).bits) { return delivery }
         }

@@ -81,7 +81,7 @@ extension SleeperQueue {
             // The line may be empty: a thread leaves it when its time is over.
             let front = line.removeFirst()
             if isOwed { front?.isOwner = true }  // fault: the owner is not told
-            _ = word.exchange(held, for: isOwed ? marked(front?.thread ?? 0) : 0)
+            _ = word.exchangeReleasing(held, for: isOwed ? marked(front?.thread ?? 0) : 0)
             return front
         }
         next?.parker.wake()  // fault: unlocking wakes nobody
@@ -106,7 +106,9 @@ extension SleeperQueue {
             let bits = word.load()
             if bits == 0 {
                 if word.exchangeAcquiring(0, for: marked(sleeper.thread)) { return true }
-            } else if bits & Self.waiting != 0 || word.exchange(bits, for: bits | Self.waiting) {  // fault: not marked
+                // What the bit tells of is under the mutex, so the bit itself needs no order.
+                // fault: not marked
+            } else if bits & Self.waiting != 0 || word.exchangeReleasing(bits, for: bits | Self.waiting) {
                 if sleeps { line.insert(sleeper, at: now()) }
                 return false
             }

@@ -8,11 +8,9 @@ extension AtomicWord {
     func object<Object: AnyObject>(orMake make: () -> Object) -> Object {
         if load() == 0 {  // fault: an object is made anew
             let made = unsafe Unmanaged.passRetained(make())
-            if unsafe exchange(0, for: Self.bits(made)) {  // fault: an object is made anew
-                return unsafe made.takeUnretainedValue()
-            }
-            // Another thread was faster.
-            unsafe made.release()  // fault: each thread has an object
+            // Another thread may be faster.
+            // fault: an object is made anew; each thread has an object
+            if unsafe !exchangeReleasing(0, for: Self.bits(made)) { unsafe made.release() }
         }
         return unsafe object().unsafelyUnwrapped
     }

@@ -38,6 +38,7 @@ struct AtomicWord {
     var address: UInt { unsafe UInt(bitPattern: storage) }
 }
 
+// What takes acquires, and what gives or tells releases. No exchange has to do both, and one that fails orders nothing.
 extension AtomicWord {
     /// The word as it is now, without any order to other memory.
     @inlinable @_transparent
@@ -68,11 +69,6 @@ extension AtomicWord {
     @inlinable @_transparent
     func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange_releasing(storage, expected, desired)
-    }
-
-    /// Replaces the word if it is `expected`, acquiring and releasing.
-    func exchange(_ expected: UInt64, for desired: UInt64) -> Bool {
-        unsafe catomic_word_exchange(storage, expected, desired)
     }
 
     /// Adds one, for a word that only one thread at a time writes.

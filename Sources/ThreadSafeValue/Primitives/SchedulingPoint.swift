@@ -43,7 +43,7 @@ package enum Scheduling {
     /// Installs the scheduler, once.
     package static func install(_ scheduler: any Scheduler) {
         unsafe installed = scheduler
-        _ = unsafe isInstalled.exchange(0, for: 1)
+        _ = unsafe isInstalled.exchangeReleasing(0, for: 1)
     }
 
     /// The thread and the task that call.

@@ -106,10 +106,11 @@ extension WaiterTable {
 
 extension AtomicWord {
     /// Sets or clears bits. All later accesses see the new bits, on any thread.
+    // What the bits tell of is under a lock, so the bits themselves need no order.
     fileprivate func set(_ bits: UInt64, to isSet: Bool) {
         while true {
             let old = load()
-            if exchange(old, for: isSet ? old | bits : old & ~bits) { return }
+            if exchangeReleasing(old, for: isSet ? old | bits : old & ~bits) { return }
         }
     }
 }

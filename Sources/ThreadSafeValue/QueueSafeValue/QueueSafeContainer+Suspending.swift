@@ -11,7 +11,11 @@ extension QueueSafeContainer {
     /// would wait for ever.
     public func suspend() {
         unsafe schedulingPoint("suspend of", queue.storage, queue.word.storage, waits: false)
-        queue.withTurns { turns in turns.update { $0.suspend() } }
+        queue.withTurns { turns in
+            turns.update { $0.suspend() }
+            // A block may have claimed a command before: the handle of that does not say `waiting` from here on.
+            _ = turns.word.loadAcquiring()  // fault: order: see a claim
+        }
     }
 
     /// Takes back one `suspend()`. When none is left, the waiting commands go on.

@@ -214,7 +214,7 @@ private final class LineTable {
     /// A thread has the turn that is in no test's line.
     func hold() {
         let seen = line.turn
-        #expect(line.word.exchange(seen.bits, for: seen.held(by: 1 << 10).bits))
+        #expect(line.word.exchangeAcquiring(seen.bits, for: seen.held(by: 1 << 10).bits))
     }
 
     /// Changes the line, and names what is to be done after that.

@@ -97,25 +97,25 @@ struct ProtectedChangesTests {
 
     @Test("Several loops hear every change that four threads make, all in the one order in which they were made")
     func order() async {
-        let log = Protected([Int]())
+        // No array: it changes in place once no loop has it, and the thread sanitizer does not see that a loop lets it go.
+        let count = Protected(0)
         let listeners = (0..<3).map { _ in
-            let changes = log.changes(buffering: .unbounded)
+            let changes = count.changes(buffering: .unbounded)
             return Task {
                 var counts = [Int]()
-                for await log in changes {
-                    counts.append(log.count)
-                    if log.last == -1 { break }
+                for await count in changes {
+                    counts.append(count)
+                    if count == 1_000 { break }
                 }
                 return counts
             }
         }
         let writers = RunningThread {
-            onThreads(4) { index in
-                for count in 0..<250 { log.append(index * 250 + count) }
+            onThreads(4) { _ in
+                for _ in 0..<250 { count.write { $0 += 1 } }
             }
-            log.append(-1)
         }
-        for listener in listeners { #expect(await listener.value == Array(1...1_001)) }
+        for listener in listeners { #expect(await listener.value == Array(1...1_000)) }
         writers.join()
     }
 

@@ -16,6 +16,7 @@ struct Explorer {
         repeat {
             world.chooser.beginExecution()
             if let failure = world.run(scenario) {
+                print("Schedule \(world.chooser.complete + world.chooser.cut + 1) fails.")
                 report(failure, in: scenario, "--replay '\(scenario.name):\(text(world.chooser.choices))'")
                 return false
             }

@@ -38,10 +38,12 @@ extension OperationRecord {
         seen = number
     }
 
-    func isAnswered(_ answer: Operation.Answer) {
+    /// The operation has its answer, or several at once: it may be read from the first call on.
+    func isAnswered(_ answer: Operation.Answer, times: Int = 1) {
         end = now()
-        answers.append(answer)
-        if answers.count == 1 { history.leave() }
+        let isFirst = isOpen
+        for _ in 0..<times { answers.append(answer) }
+        if isFirst { history.leave() }
     }
 
     /// The handle or task of the command was cancelled meanwhile; notes what the handle said.

@@ -88,8 +88,7 @@ final class StandIn: Subject, @unchecked Sendable {
         if !isEarly { giveTurnBack() }
         if isAnsweredBefore { return }
         let answer: Operation.Answer = isCancelled ? .nothing : command.isSilent ? .done : .number(after)
-        record.isAnswered(answer)
-        if fault == .answersTwice, command.form == .changeManually { record.isAnswered(answer) }
+        record.isAnswered(answer, times: fault == .answersTwice && command.form == .changeManually ? 2 : 1)
     }
 
     private func isAnsweredBeforeItRuns(_ command: Command) -> Bool {

@@ -100,9 +100,22 @@ extension Memory {
         if world.current !== world.outside, world.current.view[place.index] < place.newest {
             world.fail("a race: \(world.current.name) has not seen the last access to \(what)")
         }
-        if isRead { return }
+        if !isRead { change(id) }
+    }
+
+    /// A change whose number each later one sees.
+    func change(_ id: UInt64) {
+        guard isWeak else { return }
+        let place = place(id, isPlain: true)
         place.stores.append(place.stores[0])
         world.current.view[place.index] = place.newest
+    }
+
+    /// Whether a thread must see the last change.
+    func isSeen(_ id: UInt64, by thread: VirtualThread) -> Bool {
+        guard isWeak else { return true }
+        let place = place(id, isPlain: true)
+        return thread.view[place.index] == place.newest
     }
 
     /// A word is about to keep a new object.

@@ -87,17 +87,6 @@ extension AtomicWord {
         exchange(expected, for: desired, acquires: false, releases: !Weakening.releases(file, line))
     }
 
-    @usableFromInline
-    func exchange(
-        _ expected: UInt64,
-        for desired: UInt64,
-        _ file: StaticString = #fileID,
-        _ line: Int = #line
-    ) -> Bool {
-        let (acquires, releases) = (!Weakening.acquires(file, line), !Weakening.releases(file, line))
-        return exchange(expected, for: desired, acquires: acquires, releases: releases)
-    }
-
     @inline(never)
     private func exchange(_ expected: UInt64, for desired: UInt64, acquires: Bool, releases: Bool) -> Bool {
         if isStep { world.pass(.run("exchange", desired)) }

@@ -56,13 +56,15 @@ public final class DispatchSemaphore: @unchecked Sendable {
     }
 }
 
-/// A group: waiting is a step that is possible while nobody is in it; leaving is none, like an unlock.
+/// A group: waiting is a step that is possible while nobody is in it, or while the thread has not seen who came last;
+/// leaving is none, like an unlock.
 public final class DispatchGroup: @unchecked Sendable {
     private var count: UInt64 = 0
     private let id = world.newObject()
 
     func enter() {
         world.pass(.run("enter", id))
+        world.memory.change(id)
         change(to: count + 1)
     }
 
@@ -72,7 +74,8 @@ public final class DispatchGroup: @unchecked Sendable {
     }
 
     func wait() {
-        world.pass(.until("be no more lifted") { self.count == 0 })
+        let thread = world.current
+        world.pass(.until("be no more lifted") { self.count == 0 || !world.memory.isSeen(self.id, by: thread) })
         world.memory.acquire(id)
     }
 

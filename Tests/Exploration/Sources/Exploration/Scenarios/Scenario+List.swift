@@ -49,6 +49,8 @@ extension Scenario {
           wait when 1; start 0 | stop 0; async 0; wait highest
         a late queue comes back behind one that stands still [queues 1 1, preemptions 3]:
           stop 0; stop 1; async 0 tells { start 1 }; wait; async 1 highest; start 0
+        a late queue comes back beside a batch [queues 1 1, haste 1, batch 3, looks 2, preemptions 2]:
+          async 0; async 1; async 1; wait
         a late queue gets more commands [queues 1, haste 1, preemptions 3]: async 0; async 0 high; wait; async 0
         a task is late [haste 2, preemptions 3]: task | wait; wait medium | wait highest
         a queue and a task are late [queues 1, haste 2, preemptions 2]: task | async 0; wait
@@ -105,6 +107,8 @@ extension Scenario {
           async 0; async 0; async 0 | change 2 high | async 1 medium
         a command of a batch is raised past equals [queues 1 1, batch 3, preemptions 2]:
           async 0 medium; async 0 medium; async 0 | change 2 medium; async 1 medium
+        a command is raised between those of a batch [queues 1, batch 3, preemptions 2]:
+          async 0 medium; async 0; async 0 medium | change 1 medium
         # timeouts
         a wait with a time-out: wait briefly | wait
         a wait that only looks [queues 1]: async 0; wait looking | wait looking
@@ -170,7 +174,7 @@ extension Scenario {
         two threads lock in time, and one does without [stale 1, preemptions 3]: lockInTime | lockInTime | lock
         two threads look again for the lock [stale 1, looks 2]: lock | lock
         three threads lock, and two come again [stale 1, preemptions 3]: lock; lock | lock; lock | lock
-        two waits, and the order of memory [stale 2]: wait | wait
+        two waits, and the order of memory [stale 2, unseen]: wait | wait
         a wait is owed the turn, and the order of memory [stale 1, jumps fair, preemptions 2]: wait; wait | wait | wait
         a manual wait is completed elsewhere, and the order of memory [stale 1]: wait left | complete | wait
         a manual command is completed elsewhere, and the order of memory [stale 1, queues 1, preemptions 3]:
@@ -181,6 +185,8 @@ extension Scenario {
           async 0 tells; async 0 tells | wait high
         a command and a wait, and the order of memory [stale 1, queues 1]: async 0 tells | wait
         a task and a wait, and the order of memory [stale 1]: task | wait
+        a command and a suspension, and the order of memory [stale 1, queues 1, preemptions 3]: async 0; suspend; resume
+        an async closure is lifted, and the order of memory [stale 1]: closure | task | cancelTask 1
         a command is cancelled, and the order of memory [stale 1, queues 1]: async 0 tells | cancel 0
         a handle answers, and the order of memory [stale 1, queues 1, preemptions 3]: async 0 | beTask; handle 0
         # A bound for what waits.

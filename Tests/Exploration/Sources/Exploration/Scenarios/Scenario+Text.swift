@@ -33,6 +33,7 @@ extension Scenario {
             case "looks": looks = numbers[0]
             case "limit": limit = numbers[0]
             case "listened": isListenedTo = true
+            case "unseen": linesAreUnseen = true
             case "stale": staleLoads = numbers[0]
             case "preemptions": preemptions = numbers[0]
             default: fatalError("What is \(words[0])?")

@@ -24,6 +24,8 @@ struct Scenario {
     var isListenedTo = false
     /// In a scenario about the order of memory, how many loads may see an old store.
     var staleLoads: Int?
+    /// Whether no thread has seen yet that the lines were made.
+    var linesAreUnseen = false
     /// How many preemptions its exploration is bounded to; `nil` if every schedule is looked at.
     var preemptions: Int?
     let commands: [Command]

@@ -78,11 +78,13 @@ final class Stage: @unchecked Sendable {
         let values = (0..<scenario.values).map { _ in
             QueueSafeValue(value: Cell(), pendingCommandLimit: scenario.limit)
         }
+        let view = world.current.view
         for value in values {
             world.monitor.watch(value.queue.storage)
             listeners.append(value.queue.storage.listeners)
             if scenario.isListenedTo { listeners.last!.listen(true) }
         }
+        if scenario.linesAreUnseen { world.current.view = view }
         mayLeave = scenario.commands.count { $0.body == .left }
         for (number, actions) in scenario.threads.enumerated() {
             let hands = Hands(values, actions)
@@ -172,6 +174,8 @@ extension Stage {
         case .suspend(let value):
             hands[value].suspend()
             world.monitor.suspended(value)
+            // Time for commands to begin that must not.
+            world.pass(.run("be suspended", 0))
         case .resume(let value):
             world.monitor.resumes(value)
             if case .failure = hands[value].resume() { world.fail("a resume finds no suspension") }

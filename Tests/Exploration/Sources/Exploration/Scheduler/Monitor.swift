@@ -190,8 +190,11 @@ extension Monitor {
     func suspended(_ value: Int) {
         watched[value].suspensions += 1
         watched[value].isSurelySuspended = true
-        for note in notes where note.command.value == value && note.accepted?.command.isWaiting == true {
-            notes[note.command.index].isHeldBack = true
+        for note in notes where note.command.value == value {
+            guard let command = note.accepted?.command else { continue }
+            // What its handle says; with a step, as this thread may not have seen that it was claimed.
+            let isWaiting = world.memory.isWeak ? command.state == .waiting : command.isWaiting
+            if isWaiting { notes[note.command.index].isHeldBack = true }
         }
     }
 
