@@ -8,8 +8,7 @@ public import Dispatch
 /// Explorations run one after the other, as the library has one scheduler.
 private let turn = DispatchSemaphore(value: 1)
 
-/// Runs a test under every order of its accesses to values, locks and turns that has few interruptions of threads, the fewest
-/// first.
+/// Runs a test under every order of its accesses that has few interruptions of threads, the fewest first.
 ///
 /// ```swift
 /// try everySchedule { schedule in
@@ -71,7 +70,7 @@ public func everySchedule(
 }
 
 /// How much of a test was explored.
-public struct Exploration: Hashable, Sendable, CustomStringConvertible {
+public struct Exploration: Equatable, Sendable, CustomStringConvertible {
     /// How many schedules were run.
     public let schedules: Int
 
@@ -80,16 +79,16 @@ public struct Exploration: Hashable, Sendable, CustomStringConvertible {
 
     /// Which schedules were run.
     public enum Extent: Hashable, Sendable {
-        /// All that there are.
+        /// All schedules of the test.
         case all
 
         /// All with at most so many changes of threads.
         case changes(Int)
 
-        /// Those before the limit of schedules or of time was reached.
+        /// The schedules that began before the search reached the limit of schedules or of time.
         case stopped
 
-        /// The one that was asked for.
+        /// The schedule that `replaying` named.
         case replayed
     }
 
@@ -106,14 +105,14 @@ public struct Exploration: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Why a test failed, in which schedule.
-public struct ScheduleFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What failed, what each thread did before, and how to replay it.
+public struct ScheduleFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The failure, the steps of each thread before it, and how to replay it.
     public let description: String
 
     /// How many schedules were run, with the one that failed.
     public let schedules: Int
 
-    /// What to pass as `replaying`.
+    /// The text to pass as `replaying`.
     public let replay: String
 }
 

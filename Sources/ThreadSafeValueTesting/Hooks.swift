@@ -6,7 +6,7 @@
 import Foundation
 import ThreadSafeValue
 
-/// What the library tells of its accesses, its sleeps and its blocks.
+/// The library tells of its accesses, its sleeps and its blocks here.
 final class Hooks: Scheduler {
     /// Once in the process, before anything runs.
     static let install: Void = Scheduling.install(Hooks())
@@ -17,7 +17,7 @@ final class Hooks: Scheduler {
         guard let me = Runner.current else {
             return Run.mutex.withLock {
                 guard let run = unsafe Run.active, let entry = run.knownEntry(at: word) else { return }
-                run.failOutside("A thread makes an access, \(what) \(entry.typeName)")
+                run.failOutside("A thread", "makes an access, \(what) \(entry.typeName)")
             }
         }
         if !me.isAlone { me.run.passBaton(from: me) }
@@ -62,7 +62,7 @@ final class Hooks: Scheduler {
     }
 
     func cancel(_ timer: LibraryTimer) {
-        // What a timer keeps may have a `deinit` that comes here again.
+        // An object that a timer keeps may have a `deinit` that comes here again.
         if let run = Runner.current?.run { run.runners = run.runners.filter { $0.sleep?.place !== timer } }
     }
 

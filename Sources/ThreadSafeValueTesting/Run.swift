@@ -6,7 +6,7 @@
 import Foundation
 import ThreadSafeValue
 
-private let unseen = "not the main actor, Task.sleep, unstructured tasks, your Dispatch blocks, nor other locks"
+private let unseen = "the main actor, Task.sleep, unstructured tasks, your Dispatch blocks, and other locks"
 
 private let diverged = "the test is not the same each time: does it use the clock, chance, or a static variable?"
 
@@ -42,9 +42,9 @@ final class Run: @unchecked Sendable {
     /// All are over but the checks, for which there is one order.
     private var isChecking = false
     private var passCount = 0
-    /// What has the baton.
+    /// The runner that has the baton.
     private var current: Runner?
-    /// What failed first. After that, nothing gets the baton.
+    /// The first failure. After that, nothing gets the baton.
     private var failure: String?
     private let end = DispatchSemaphore(value: 0)
 
@@ -76,23 +76,23 @@ extension Run {
             defer { Self.mutex.unlock() }
             if passCount == seen, let me = current {
                 let last = lastStep(of: me.name).map { " since \(placed($0))" } ?? ""
-                return fail("\(me.name) runs or is blocked for 4 s\(last), where the schedule sees nothing: \(unseen)")
+                return fail("\(me.name) runs or is blocked for 4 s\(last). The schedule does not see \(unseen)")
             }
             seen = passCount
         }
-        // What can never go on may be resumed from outside, which the schedule does not see.
+        // Something outside, which the schedule does not see, may resume a runner that waits for ever.
         if isStuck, Self.mutex.withLock({ failure == nil }) {
             Thread.sleep(forTimeInterval: 1)
             let woken = Self.mutex.withLock { runners.first { $0.isAwake } }
-            if let woken { failOutside("A thread wakes \(woken.name)") } else { fail("hang: \(waits)") }
+            if let woken { failOutside("A thread", "wakes \(woken.name)") } else { fail("hang: \(waits)") }
         }
     }
 
     /// Notes what failed, the first time.
     func fail(_ message: String) { Self.mutex.withLock { failure = failure ?? message } }
 
-    /// A thread that is no part of the schedule has done something to it.
-    func failOutside(_ what: String) { fail("\(what), which is no part of the schedule: \(unseen)") }
+    /// Something outside the schedule has changed what happens in it.
+    func failOutside(_ who: String, _ what: String) { fail("\(who) outside \(what). The schedule does not see \(unseen)") }
 
     /// Something has begun and cannot go on. The rest are timers, and blocks behind others.
     private var isStuck: Bool { runners.contains { $0.body == nil } }

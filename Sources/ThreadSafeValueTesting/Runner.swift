@@ -6,14 +6,14 @@
 import Foundation
 import ThreadSafeValue
 
-/// What goes on by itself in a schedule: a thread, a part of a task between two awaits, a block of a queue, a timer. And
+/// A runner goes on by itself in a schedule: a thread, a part of a task between two awaits, a block of a queue, a timer. And
 /// a task as a whole, which sleeps until its last part is over.
 ///
 /// Only the thread with the baton uses what changes here.
 final class Runner: @unchecked Sendable {
     static let local = ThreadLocal<Runner>()
 
-    /// That of the calling thread.
+    /// The runner of the calling thread.
     static var current: Runner? { local.object }
 
     /// Whether it can go on. With the mutex.
@@ -23,10 +23,10 @@ final class Runner: @unchecked Sendable {
     let run: Run
     let baton = DispatchSemaphore(value: 0)
 
-    /// What it is to do; `nil` once it has begun.
+    /// The work of the runner; `nil` once it has begun.
     var body: (() -> Void)?
 
-    /// What it waits for, and until when: a parker, a timer, or another runner that is to end. For a task as a whole, the
+    /// The thing that it waits for, and until when: a parker, a timer, or another runner that is to end. For a task as a whole, the
     /// run, which nothing wakes.
     var sleep: (place: AnyObject, time: UInt64)?
 
@@ -49,7 +49,7 @@ final class Runner: @unchecked Sendable {
 
 /// A thread of the system, which is kept from schedule to schedule.
 final class Worker: @unchecked Sendable {
-    /// Those that run nothing. With the mutex.
+    /// Workers that run nothing. With the mutex.
     nonisolated(unsafe) private static var idle: [Worker] = []
 
     private let start = DispatchSemaphore(value: 0)
@@ -82,13 +82,13 @@ final class Worker: @unchecked Sendable {
 final class TaskPool: TaskExecutor, @unchecked Sendable {
     private let (name, run): (String, Run)
 
-    /// What the system calls the task: it is the first one here.
+    /// The identity of the task in the system: it is the first one here.
     private var id: String?
 
     init(_ name: String, _ run: Run) { (self.name, self.run) = (name, run) }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        guard let me = Runner.current else { return run.failOutside("Something resumes \(name)") }
+        guard let me = Runner.current else { return run.failOutside("Something", "resumes \(name)") }
         let (next, job) = (job.description, UnownedJob(job))
         id = id ?? next
         // The part of an actor belongs to no task.

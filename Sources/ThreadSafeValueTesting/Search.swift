@@ -6,7 +6,7 @@
 ///
 /// A schedule is its choices: at each fork, which of those that could go on did. As a text it has a digit for each.
 final class Search {
-    /// Those that are left, by the number of changes.
+    /// The prefixes that are left, by the number of changes.
     private var levels: [ArraySlice<[UInt8]>]
     private let isReplay: Bool
 
@@ -16,10 +16,10 @@ final class Search {
     /// How many schedules have begun.
     private(set) var schedules = 0
 
-    /// What is left to choose as it is given. After that, always the first option: the thread that runs goes on.
+    /// The choices that are given. After them, always the first option: the thread that runs goes on.
     private var given: [UInt8] = []
 
-    /// What was chosen.
+    /// The choices that were made.
     private(set) var taken: [UInt8] = []
 
     /// How many changes of threads were chosen.
@@ -65,6 +65,6 @@ extension Search {
         return choice
     }
 
-    /// What to pass as `replaying`: without choices at the end that are the first option.
+    /// The text to pass as `replaying`: without choices at the end that are the first option.
     var replay: String { (taken + [0])[...(taken.lastIndex { $0 > 0 } ?? 0)].map { String($0, radix: 36) }.joined() }
 }

@@ -6,7 +6,7 @@
 import Foundation
 import ThreadSafeValue
 
-/// What one runner did.
+/// The steps of one runner.
 struct Step {
     let runner: String
     let what: String
@@ -67,7 +67,7 @@ extension Run {
         steps.append(step)
     }
 
-    /// What is at an address, if it was used and has not gone away.
+    /// The thing at an address, if it was used and has not gone away.
     func knownEntry(at word: UInt) -> Entry? { entries.last { $0.word == word && $0.object != nil } }
 
     func lastStep(of name: String) -> Step? { steps.last { $0.runner == name } }
@@ -86,7 +86,7 @@ extension Run {
         }.joined()
     }
 
-    /// What a failure says, with all that went before.
+    /// The text of a failure, with all that went before.
     func failure(_ message: String) -> ScheduleFailure {
         let text = """
             \(message), after \(number(search.schedules, "schedule")), with \(number(search.changes, "change")) of threads
@@ -95,7 +95,7 @@ extension Run {
         return ScheduleFailure(description: text, schedules: search.schedules, replay: search.replay)
     }
 
-    /// What a runner did, and where.
+    /// A step of a runner, and its place.
     func placed(_ step: Step) -> String { text(step) + (step.place().map { " at \($0)" } ?? "") }
 
     /// With a number if several of the type are used, in the order in which they were used first.
@@ -106,7 +106,7 @@ extension Run {
         return "\(step.what) \(entry.typeName)\(number)"
     }
 
-    /// Who waits for whom.
+    /// Says which runner waits for which.
     var waits: String {
         // Each name once: a task waits as a whole, too.
         let names = Set(runners.filter { $0.body == nil }.map(\.name))
