@@ -17,7 +17,7 @@ final class Hooks: Scheduler {
         guard let me = Runner.current else {
             return Run.mutex.withLock {
                 guard let run = unsafe Run.active, let entry = run.knownEntry(at: word) else { return }
-                run.failOutside("A thread", "makes an access, \(what) \(entry.typeName)")
+                run.fail(outside: "A thread", "makes an access, \(what) \(entry.typeName)")
             }
         }
         if !me.isAlone { me.run.passBaton(from: me) }

@@ -84,7 +84,7 @@ extension Run {
         if isStuck, Self.mutex.withLock({ failure == nil }) {
             Thread.sleep(forTimeInterval: 1)
             let woken = Self.mutex.withLock { runners.first { $0.isAwake } }
-            if let woken { failOutside("A thread", "wakes \(woken.name)") } else { fail("hang: \(waits)") }
+            if let woken { fail(outside: "A thread", "wakes \(woken.name)") } else { fail("hang: \(waits)") }
         }
     }
 
@@ -92,7 +92,7 @@ extension Run {
     func fail(_ message: String) { Self.mutex.withLock { failure = failure ?? message } }
 
     /// Something outside the schedule has changed what happens in it.
-    func failOutside(_ who: String, _ what: String) { fail("\(who) outside \(what). The schedule does not see \(unseen)") }
+    func fail(outside who: String, _ did: String) { fail("\(who) outside \(did). The schedule does not see \(unseen)") }
 
     /// Something has begun and cannot go on. The rest are timers, and blocks behind others.
     private var isStuck: Bool { runners.contains { $0.body == nil } }

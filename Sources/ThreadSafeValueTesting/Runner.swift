@@ -88,7 +88,7 @@ final class TaskPool: TaskExecutor, @unchecked Sendable {
     init(_ name: String, _ run: Run) { (self.name, self.run) = (name, run) }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        guard let me = Runner.current else { return run.failOutside("Something", "resumes \(name)") }
+        guard let me = Runner.current else { return run.fail(outside: "Something", "resumes \(name)") }
         let (next, job) = (job.description, UnownedJob(job))
         id = id ?? next
         // The part of an actor belongs to no task.
