@@ -277,8 +277,9 @@ extension Monitor {
     func tells(_ command: Command) {
         let (index, value) = (command.index, command.value)
         if command.body != .left || watched[value].storage == nil || !lockIsFree(of: value) { return }
-        for (other, note) in notes.enumerated() where other != index && note.phase == .running {
-            if note.command.value == value { return }
+        for (other, note) in notes.enumerated() where other != index && note.command.value == value {
+            // A manual one without a report is noted as over before it gives the turn back.
+            if note.phase == .running || note.ran && note.command.report == nil { return }
         }
         if unsafe TurnWord(bits: watched[value].word.pointee.bits).holder == TurnWord.detached {
             world.fail("\(command) is told while it has the turn")
