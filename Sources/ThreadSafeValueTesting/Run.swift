@@ -6,7 +6,7 @@
 import Foundation
 import ThreadSafeValue
 
-private let unseen = "the main actor, Task.sleep, unstructured tasks, your Dispatch blocks, and other locks"
+private let unseen = "schedules do not see the main actor, Task.sleep, unstructured tasks, your blocks, other locks"
 
 private let diverged = "the test is not the same each time: does it use the clock, chance, or a static variable?"
 
@@ -76,7 +76,7 @@ extension Run {
             defer { Self.mutex.unlock() }
             if passCount == seen, let me = current {
                 let last = lastStep(of: me.name).map { " since \(placed($0))" } ?? ""
-                return fail("\(me.name) runs or is blocked for 4 s\(last). The schedule does not see \(unseen)")
+                return fail("\(me.name) runs or is blocked for 4 s\(last) (\(unseen))")
             }
             seen = passCount
         }
@@ -92,7 +92,7 @@ extension Run {
     func fail(_ message: String) { Self.mutex.withLock { failure = failure ?? message } }
 
     /// Something outside the schedule has changed what happens in it.
-    func fail(outside who: String, _ did: String) { fail("\(who) outside \(did). The schedule does not see \(unseen)") }
+    func fail(outside who: String, _ did: String) { fail("\(who) outside \(did) (\(unseen))") }
 
     /// Something has begun and cannot go on. The rest are timers, and blocks behind others.
     private var isStuck: Bool { runners.contains { $0.body == nil } }
