@@ -30,6 +30,9 @@ final class Lane: Waiter, @unchecked Sendable {
 }
 
 extension Lane {
+    /// Whether the block of the lane has commands of it.
+    var hasBatch: Bool { running.map { $0.batch.count > 0 } ?? false }
+
     /// The commands that wait, of one priority or of all.
     func waiting(_ priority: CommandPriority?) -> [PendingCommand] {
         ((running?.batch.elements ?? []) + commands.all).filter {

@@ -120,7 +120,7 @@ extension Line {
         reorderings.note()  // fault: its block sees no new priority
         guard lane.state.standing == .inLine else { return true }
         // Only the first command of a lane moves that back, so a burst of changes sorts the commands once.
-        if wasFirst, priority < lane.state.priority, lane.running?.batch.count ?? 0 == 0 { reinsert(lane) }
+        if wasFirst, priority < lane.state.priority, !lane.hasBatch { reinsert(lane) }
         unsafe moveUp(lane, to: (priority, command.arrival))  // fault: its lane keeps the old place
         return true
     }
@@ -128,7 +128,7 @@ extension Line {
     /// Some of the lane's commands were cancelled, perhaps its first or its last one.
     private mutating func reinsertAfterCancelling(_ lane: Lane) {
         // A block with a batch keeps the place of that.
-        guard lane.state.standing == .inLine, lane.running?.batch.count ?? 0 == 0 else { return }
+        guard lane.state.standing == .inLine, !lane.hasBatch else { return }
         let arrival = lane.state.arrival
         reinsert(lane)
         // A turn that was owed for a cancelled command is owed no more.

@@ -8,8 +8,7 @@
 ///
 /// - Warning: A lock belongs to the thread that took it. The program crashes with a message if that thread takes the
 ///   lock again, or another thread unlocks it. Don't release a lock from memory while a thread holds it: this may crash
-///   too. If a thread
-///   ends while it holds a lock, the lock stays held, and a later thread may be mistaken for the holder.
+///   too. If a thread ends while it holds a lock, the lock stays held, and a later thread may be mistaken for the holder.
 public protocol Lock: Sendable {
     /// Creates a lock that no thread holds.
     init()

@@ -106,7 +106,7 @@ extension SleeperQueue {
             let bits = word.load()
             if bits == 0 {
                 if word.exchangeAcquiring(0, for: marked(sleeper.thread)) { return true }
-                // What the bit tells of is under the mutex, so the bit itself needs no order.
+                // The bit tells of the line, which the mutex guards, so the bit needs no order.
                 // fault: not marked
             } else if bits & Self.waiting != 0 || word.exchangeReleasing(bits, for: bits | Self.waiting) {
                 if sleeps { line.insert(sleeper, at: now()) }

@@ -26,7 +26,8 @@ struct SleepWarningTests {
             sleeping.join()
         }
         let lines = result.crashMessage.split(separator: "\n")
-        #expect(lines.count { $0.contains("a wait lets a thread sleep, which tasks may need. Use await") } == 1)
+        let warning = "a wait lets a thread sleep, which tasks may need. Use await value.async"
+        #expect(lines.count { $0.contains(warning) } == 1)
     }
 
     @Test("The main thread that sleeps while an async closure has the turn is told of")
