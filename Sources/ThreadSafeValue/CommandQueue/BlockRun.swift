@@ -69,14 +69,15 @@ final class BlockRun: @unchecked Sendable {
 
 extension BlockRun {
     /// The next command of the batch, unless a whole batch has begun, or an equal waiter stands before the command.
-    private var next: PendingCommand? {
+    private var next: Unmanaged<PendingCommand>? {
         // fault: rule 6: beyond its batch
-        guard count < HandoffPolicy.batch, let command = unsafe cursor?.takeUnretainedValue() else { return nil }
-        return unsafe command.arrival < bound ? command : nil  // fault: rule 6: it passes an equal
+        guard count < HandoffPolicy.batch, let link = cursor else { return nil }
+        let isFirst = unsafe link._withUnsafeGuaranteedRef { unsafe $0.arrival < bound }
+        return unsafe isFirst ? link : nil  // fault: rule 6: it passes an equal
     }
 
     /// Whether the batch has more commands.
-    var hasMore: Bool { next != nil }
+    var hasMore: Bool { unsafe next != nil }
 
     /// Takes the next commands of the lane. Under the lock, with the turn, as the lane is the front.
     func takeBatch(of line: borrowing Line) {
@@ -100,17 +101,23 @@ extension BlockRun {
     ///
     /// Invariant (claim, then look): a change of the line that comes before the exchange lets that fail, and finds the
     /// command waiting. A change after the exchange finds it begun. A cancellation in between wins.
-    func claimNext(_ turns: TurnQueue) -> PendingCommand? {
-        while let command = next {
-            let isClaimed = command.move(.waiting, to: .claimed)
-            if isClaimed, !isUnchanged(turns) {
-                _ = command.move(.claimed, to: .waiting)  // fault: rule 6: a claim stays
-                return nil
-            }
-            pass()
-            if isClaimed, command.move(.claimed, to: .running) { return command }  // fault: cancelled, it begins
+    func claimNext(_ turns: TurnQueue) -> Unmanaged<PendingCommand>? {
+        while let link = unsafe next {
+            guard let hasBegun = unsafe link._withUnsafeGuaranteedRef({ claim($0, turns) }) else { break }
+            if hasBegun { return unsafe link }
         }
         return nil
+    }
+
+    /// Whether a command has begun; `nil` if the line has changed.
+    private func claim(_ command: PendingCommand, _ turns: TurnQueue) -> Bool? {
+        let isClaimed = command.move(.waiting, to: .claimed)
+        if isClaimed, !isUnchanged(turns) {
+            _ = command.move(.claimed, to: .waiting)  // fault: rule 6: a claim stays
+            return nil
+        }
+        pass()
+        return isClaimed && command.move(.claimed, to: .running)  // fault: cancelled, it begins
     }
 
     /// Whether nothing in line has changed since the batch was taken.
@@ -139,7 +146,7 @@ extension BlockRun {
         for index in unsafe untold.indices {
             unsafe untold[index]._withUnsafeGuaranteedRef { $0.releaseAndNotify(lane) }
         }
-        unsafe untold.removeAll(keepingCapacity: true)
+        unsafe untold.removeLast(untold.count)
         deliveries = []
     }
 

@@ -16,8 +16,9 @@ extension Line {
         let lane = lane(for: target, of: turns)
         unsafe command.arrival = nextArrival()
         lane.commands.append(command)
+        let priority = command.priority
         // fault: rule 1: a lane does not move up
-        let isBehind = lane.state.standing == .inLine && command.priority <= lane.state.priority
+        let isBehind = lane.state.standing == .inLine && priority <= lane.state.priority
         // A late lane gets its place when its block arrives.
         isUnchanged = isBehind || lane.state.standing == .late
         if !isUnchanged { reinsert(lane) }

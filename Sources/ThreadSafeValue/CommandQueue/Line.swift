@@ -8,7 +8,7 @@ import Dispatch
 ///
 /// The line decides: its methods return, or note in `actions`, what is to be done without the lock. It runs nothing, and
 /// whoever has it `inout` has the lock.
-struct Line {
+struct Line: ~Copyable {
     /// The turn word, in the storage of the value.
     let word: AtomicWord
 
@@ -146,6 +146,8 @@ extension Line {
         return lanes.values.reduce(callers(priority).count) { $0 + $1.waiting(priority).count }
     }
 
+    // A call that is not inlined would copy the line.
+    @inline(__always)
     private var pendingCountWithoutThreads: Int {
         let tasks = waiters.elements.count - threadCount - laneCounts.reduce(0, +) + lateTasks.count
         return tasks + acceptedCount - Int(startedCount.load())

@@ -177,9 +177,9 @@ extension PendingCommand {
     func run(_ storage: AnyObject) -> CommandEnding { unsafe work!(.success(storage)) }
 
     /// The command has run: notes how. With the turn.
-    func finish(_ ending: CommandEnding) {
-        unsafe answer = ending.answer ?? ending.failure.map { CommandAnswer<Void>(.failure($0)) }
-        unsafe tell = ending.tell
+    func finish(_ ending: inout CommandEnding) {
+        unsafe answer = ending.answer.take() ?? ending.failure.map { CommandAnswer<Void>(.failure($0)) }
+        unsafe tell = ending.tell.take()
         _ = move(.running, to: .finished)
     }
 

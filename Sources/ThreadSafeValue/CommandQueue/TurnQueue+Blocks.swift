@@ -37,8 +37,8 @@ extension TurnQueue {
     /// Runs commands with the turn until there is a reason to give it back.
     private func runCommands(_ run: BlockRun) {
         while run.hasTurn {
-            if let command = run.claimNext(self) {
-                self.run(command, run)
+            if let command = unsafe run.claimNext(self) {
+                unsafe command._withUnsafeGuaranteedRef { self.run($0, run) }
                 if !run.hasTurn || !run.isToTell { continue }  // fault: rule 6: told after the batch
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
                 // free. A change puts those that wait for one in line first.
@@ -54,16 +54,16 @@ extension TurnQueue {
         unsafe schedulingPoint("command of", owner, word.storage, waits: false)
         run.count += 1
         startedCount.increment()
-        let ending = unsafe Unmanaged<AnyObject>.passUnretained(owner)._withUnsafeGuaranteedRef { command.run($0) }
+        var ending = unsafe Unmanaged<AnyObject>.passUnretained(owner)._withUnsafeGuaranteedRef { command.run($0) }
         if let detach = ending.detach { return self.detach(command, run, detach) }
         if ending.isChange, turn.isObserved {
             run.hasChanged = true
             if let delivery = unsafe owner.recordChange() { run.deliveries.append(delivery) }
         }
-        command.finish(ending)  // fault: rule 6: captures end with the turn
+        let tells = ending.tell != nil
+        command.finish(&ending)  // fault: rule 6: captures end with the turn
         run.isOver(command)
-        run.isToTell =
-            run.isToTell || ending.tell != nil || command.isAwaited || !run.deliveries.isEmpty
+        run.isToTell = run.isToTell || tells || command.isAwaited || !run.deliveries.isEmpty
     }
 
     /// Frees the turn without the lock, tells callers, and takes the turn back, while nothing in line has changed.
@@ -97,12 +97,12 @@ extension TurnQueue {
     }
 
     /// A manual command is complete, on whatever thread.
-    private func complete(_ command: PendingCommand, of lane: Lane, _ ending: CommandEnding) {
-        command.finish(ending)
-        let tell = ending.tell == nil ? nil : Line.Action.tell(command, lane)
+    private func complete(_ command: PendingCommand, of lane: Lane, _ ending: consuming CommandEnding) {
+        let tell = ending.tell.map { _ in Line.Action.tell(command, lane) }
+        command.finish(&ending)
         releaseTurn(afterChange: ending.isChange, andFirst: tell)?.perform()  // fault: done: told with the turn
         ending.failure?.reported(for: valueType, "a command with `done`")
-        if ending.tell == nil { command.releaseAndNotify(lane) }
+        if tell == nil { command.releaseAndNotify(lane) }
     }
 
     /// Waits a moment: a command seldom comes alone.

@@ -14,7 +14,7 @@ extension TurnQueue {
         in target: DispatchQueue,
         _ work: __owned @escaping PendingCommand.Work
     ) -> Result<AcceptedCommand, QueueSafeValueError> {
-        let command = PendingCommand(priority, work)
+        let command = PendingCommand(priority, consume work)
         if let lane = update({ $0.accept(command, for: target, of: self) }) {
             return .success(AcceptedCommand(command: command, lane: lane))
         }

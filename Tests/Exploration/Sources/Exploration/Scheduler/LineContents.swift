@@ -5,20 +5,19 @@
 // What a line holds, in one number, and not how it came to that: with the past of a line in it, everything would be
 // explored too, but hardly any two states would be the same.
 
-extension TurnQueue {
-    /// All that the lock of the line guards.
+extension Line {
+    /// All that the lock guards.
     var contents: UInt64 {
-        let line = unsafe line
-        var sum = mix(line.fairness.latest, UInt64(line.suspensions))
-        sum = mix(sum, bits(line.isListenedTo, line.isOver, line.timerRuns))
-        for (target, own) in line.owns { sum &+= mix(UInt64(target), UInt64(own.count)) }
-        sum = mix(sum, UInt64(line.acceptedCount))
+        var sum = mix(fairness.latest, UInt64(suspensions))
+        sum = mix(sum, bits(isListenedTo, isOver, timerRuns))
+        for (target, own) in owns { sum &+= mix(UInt64(target), UInt64(own.count)) }
+        sum = mix(sum, UInt64(acceptedCount))
         // Times of arrival count only as far as they tell who came first.
         var arrivals: [(level: UInt64, time: UInt64, id: UInt64)] = []
-        for waiter in line.waiters.elements {
+        for waiter in waiters.elements {
             arrivals.append((waiter.state.priority.rawValue, waiter.state.arrival, waiter.id))
         }
-        for lane in line.lanes.values {
+        for lane in lanes.values {
             sum &+= lane.contents
             for command in unsafe lane.commands.all {
                 arrivals.append((command.priority.rawValue, command.arrival, command.id))
@@ -26,9 +25,9 @@ extension TurnQueue {
         }
         arrivals.sort { ($0.level, $0.time, $0.id) < ($1.level, $1.time, $1.id) }
         for arrival in arrivals { sum = mix(sum, mix(arrival.level, arrival.id)) }
-        for waiter in line.watchers.elements { sum = mix(sum, waiter?.id ?? 1) }
-        for waiter in line.lateTasks.elements { sum = mix(sum, waiter?.id ?? 2) }
-        if let latest = line.latestLane { sum = mix(sum, latest.targetID) }
+        for waiter in watchers.elements { sum = mix(sum, waiter?.id ?? 1) }
+        for waiter in lateTasks.elements { sum = mix(sum, waiter?.id ?? 2) }
+        if let latest = latestLane { sum = mix(sum, latest.targetID) }
         return sum
     }
 }

@@ -23,16 +23,13 @@ extension Monitor {
     /// - Returns: one number for all that the lock guards.
     func lockGoes(of value: Int) -> UInt64 {
         let turns = watched[value].turns!
-        let line = unsafe turns.line
         var sum: UInt64 = 0
-        for lane in line.waiters.elements.compactMap(\.lane) where line.lanes[lane.target.identity] !== lane {
-            world.fail("a lane stands in line, and no command finds it")
-        }
-        if !line.isOver {
+        if unsafe turns.line.hasLostLane { world.fail("a lane stands in line, and no command finds it") }
+        if unsafe !turns.line.isOver {
             for thread in world.threads {
                 guard let waiter = thread.waiter else { continue }
                 sum &+= mix(UInt64(thread.index), waiter.stateContents)
-                noteWaiter(of: thread, waiter, line, value)
+                unsafe noteWaiter(of: thread, waiter, turns.line, value)
             }
             for note in notes where note.command.value == value {
                 guard let accepted = note.accepted else { continue }
@@ -40,11 +37,11 @@ extension Monitor {
                 late = accepted.lane.state.standing == .late ? late | bit : late & ~bit
             }
         }
-        return mix(sum, turns.contents)
+        return unsafe mix(sum, turns.line.contents)
     }
 
     /// A thread or a task surely stands in line, or does not.
-    private func noteWaiter(of thread: VirtualThread, _ waiter: Waiter, _ line: Line, _ value: Int) {
+    private func noteWaiter(of thread: VirtualThread, _ waiter: Waiter, _ line: borrowing Line, _ value: Int) {
         guard let index = thread.commands.last, notes[index].command.value == value else { return }
         let isThere = waiter.state.standing == .inLine && line.waiters.elements.contains { $0 === waiter }
         if !isThere { return inLine &= ~(1 << index) }
@@ -103,18 +100,25 @@ extension Monitor {
     func rest(of value: Int) -> String? {
         let turn = unsafe TurnWord(bits: watched[value].word.pointee.bits)
         guard watched[value].storage != nil, let turns = watched[value].turns else { return nil }
-        let line = unsafe turns.line
         if !turn.isFree || !turn.isLineEmpty { return "the word says \(turn.text)" }
-        if !line.waiters.elements.isEmpty || !line.watchers.isEmpty || !line.lateTasks.isEmpty {
-            return "something waits"
-        }
-        if line.timerRuns { return "the timer runs" }
-        if line.lanes.values.contains(where: { $0.running != nil || !$0.commands.isEmpty }) {
-            return "a lane has not ended"
-        }
-        if line.pendingCount() != 0 { return "\(line.pendingCount()) commands are counted" }
-        if line.lanes.values.count > 1 { return "\(line.lanes.values.count) lanes are kept" }
-        return nil
+        return unsafe turns.line.rest
+    }
+}
+
+extension Line {
+    /// Whether a lane in line is not the one of its queue.
+    fileprivate var hasLostLane: Bool {
+        for lane in waiters.elements.compactMap(\.lane) where lanes[lane.target.identity] !== lane { return true }
+        return false
+    }
+
+    /// What is still there, though nothing should be.
+    fileprivate var rest: String? {
+        if !waiters.elements.isEmpty || !watchers.isEmpty || !lateTasks.isEmpty { return "something waits" }
+        if timerRuns { return "the timer runs" }
+        if lanes.values.contains(where: { $0.running != nil || !$0.commands.isEmpty }) { return "a lane has not ended" }
+        if pendingCount() != 0 { return "\(pendingCount()) commands are counted" }
+        return lanes.count > 1 ? "\(lanes.count) lanes are kept" : nil
     }
 }
 
