@@ -32,8 +32,7 @@ private let turn = DispatchSemaphore(value: 1)
 ///     calling thread.
 /// - Returns: How many schedules there were, and whether that is all.
 /// - Throws: A ``ScheduleFailure`` that describes the first schedule that fails, or what `test` throws.
-@discardableResult
-public func everySchedule(
+@discardableResult public func everySchedule(
     changes: Int = 2,
     limit: Int = 100_000,
     timeout: DispatchTimeInterval = .seconds(60),

@@ -3,8 +3,7 @@
 //
 
 /// A queue that keeps its newest elements up to a number. When it is full, a new element replaces the oldest.
-@usableFromInline
-package struct BoundedFIFO<Element> {
+@usableFromInline package struct BoundedFIFO<Element> {
     @usableFromInline let capacity: Int
 
     // The older elements are next, the last one first.
@@ -20,16 +19,14 @@ extension BoundedFIFO {
     /// Adds an element. O(1) on average.
     ///
     /// - Returns: The oldest element, if the queue was full.
-    @inlinable
-    package mutating func put(_ element: Element) -> Element? {
+    @inlinable package mutating func put(_ element: Element) -> Element? {
         let oldest = newer.count + older.count < capacity ? nil : take()  // fault: a full buffer takes one more
         newer.append(element)
         return oldest
     }
 
     /// Removes the oldest element. O(1) on average.
-    @inlinable
-    package mutating func take() -> Element? {
+    @inlinable package mutating func take() -> Element? {
         if older.isEmpty {
             if older.capacity > 256 { older = [] }
             swap(&newer, &older)

@@ -7,8 +7,7 @@
 /// The storage of a value makes its broadcaster when the first listener comes. For each change, the storage calls
 /// `record(_:)` while nobody else can change the value, so that listeners get the changes in their order. It calls
 /// `deliver()` on the result once others can change the value again. It calls `finish()` when the value goes away.
-@usableFromInline
-final class ChangeBroadcaster<Value> {
+@usableFromInline final class ChangeBroadcaster<Value> {
     /// Told under the lock whether there are listeners, whenever one comes or goes; `nil` after `finish()`.
     // The lock guards this variable and those below.
     var whenListenedTo: ((Bool) -> Void)?
@@ -27,8 +26,7 @@ extension ChangeBroadcaster.Listener: @unchecked Sendable {}
 
 extension ChangeBroadcaster {
     /// The changes that one loop has not fetched yet. The broadcaster's lock guards them.
-    @usableFromInline
-    final class Listener: Placed {
+    @usableFromInline final class Listener: Placed {
         @usableFromInline package var place: Int?
         @usableFromInline var mailbox: BoundedFIFO<Value>
         fileprivate var isRemoved = false
@@ -39,8 +37,7 @@ extension ChangeBroadcaster {
     }
 
     /// The work that is left after a change was recorded.
-    @usableFromInline
-    struct Delivery {
+    @usableFromInline struct Delivery {
         // The values that newer ones replaced. They are released with the delivery, where their `deinit` may do anything.
         // The first one has a variable of its own, so that a single listener costs no allocation.
         @usableFromInline var replaced: Value?
@@ -55,8 +52,7 @@ extension ChangeBroadcaster {
     }
 
     /// Puts a change into every mailbox.
-    @inlinable
-    func record(_ value: Value) -> Delivery {
+    @inlinable func record(_ value: Value) -> Delivery {
         var delivery = Delivery()
         lock.lockForMoment()
         for case let listener? in listeners.elements {

@@ -5,19 +5,16 @@
 import Dispatch
 
 /// A command that was accepted, and its lane.
-@usableFromInline
-struct AcceptedCommand: Sendable {
+@usableFromInline struct AcceptedCommand: Sendable {
     let command: PendingCommand
     let lane: Lane
 }
 
 /// The answer of the closure of a command, or why it failed.
-@usableFromInline
-final class CommandAnswer<Answer: Sendable>: Sendable {
+@usableFromInline final class CommandAnswer<Answer: Sendable>: Sendable {
     let result: Result<Answer, QueueSafeValueError>
 
-    @usableFromInline
-    init(_ result: Result<Answer, QueueSafeValueError>) {
+    @usableFromInline init(_ result: Result<Answer, QueueSafeValueError>) {
         self.result = result
     }
 }

@@ -6,8 +6,7 @@
 ///
 /// The block uses the batch with the turn and without the lock. Everybody else reads the batch under the lock, so a
 /// command that was passed stays linked until the block gives the batch back there.
-@safe
-final class BlockRun: @unchecked Sendable {
+@safe final class BlockRun: @unchecked Sendable {
     let lane: Lane
 
     // The compiler tracks no access to the members below, as with `Waiter.state`: others read the batch under the lock.

@@ -13,8 +13,7 @@ extension CommandQueue {
     ///   - isChange: Whether the command may change the value.
     ///   - body: Called with the value and what completes the command.
     /// - Returns: The value as `body` left it, or why the command failed.
-    @inlinable
-    func performManually(
+    @inlinable func performManually(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
@@ -68,8 +67,7 @@ extension TurnQueue {
 }
 
 extension Result {
-    @inlinable
-    var failure: Failure? {
+    @inlinable var failure: Failure? {
         if case .failure(let failure) = self { failure } else { nil }
     }
 }

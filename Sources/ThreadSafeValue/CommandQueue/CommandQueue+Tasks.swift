@@ -7,8 +7,7 @@
 
 extension CommandQueue where Value: Sendable {
     /// Runs `body` with the turn, and suspends the task for as long as that takes.
-    @inlinable @inline(__always)
-    nonisolated(nonsending) func performAwaited<Success: Sendable>(
+    @inlinable @inline(__always) nonisolated(nonsending) func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
@@ -28,8 +27,7 @@ extension CommandQueue where Value: Sendable {
     }
 
     /// Runs `body` with the turn, which is kept while it is suspended.
-    @inlinable
-    nonisolated(nonsending) func performAwaitedBody<Success: Sendable>(
+    @inlinable nonisolated(nonsending) func performAwaitedBody<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         _ body: @Sendable (inout Value) async throws -> Success
@@ -50,8 +48,7 @@ extension CommandQueue where Value: Sendable {
     }
 
     /// Runs `body` with the turn when the value meets a condition.
-    @inlinable
-    nonisolated(nonsending) func performAwaited<Success: Sendable>(
+    @inlinable nonisolated(nonsending) func performAwaited<Success: Sendable>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         when isMet: (Value) -> Bool,

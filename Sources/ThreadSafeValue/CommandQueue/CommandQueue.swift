@@ -7,14 +7,11 @@
 /// *The turn is one atomic word* (`TurnWord`). With nobody else there, taking it and giving it back is one
 /// compare-and-swap each, in the caller's own code. Everything else goes through the `TurnQueue`: threads wait in
 /// `ThreadWaiter`, tasks in `TaskWaiter`, the commands for target queues in a `Lane` for each.
-@safe @usableFromInline
-struct CommandQueue<Value> {
-    @usableFromInline
-    let storage: CommandQueueStorage<Value>
+@safe @usableFromInline struct CommandQueue<Value> {
+    @usableFromInline let storage: CommandQueueStorage<Value>
 
     /// The queue with this storage. A command knows that only as an object: see `PendingCommand.Work`.
-    @inlinable
-    init(of storage: AnyObject) {
+    @inlinable init(of storage: AnyObject) {
         self.storage = unsafe unsafeDowncast(storage, to: CommandQueueStorage<Value>.self)
     }
 }
@@ -25,18 +22,15 @@ extension CommandQueue: @unchecked Sendable {}
 
 extension CommandQueue {
     /// A command does this with the value.
-    @usableFromInline
-    typealias Body<Success> = (inout Value) throws -> Success
+    @usableFromInline typealias Body<Success> = (inout Value) throws -> Success
 
     /// The same with what completes the command.
     @usableFromInline
     typealias ManualBody<Success> = (inout Value, @escaping CommandCompletionClosure) throws -> Success
 
-    @usableFromInline
-    typealias Outcome<Success> = Result<Success, QueueSafeValueError>
+    @usableFromInline typealias Outcome<Success> = Result<Success, QueueSafeValueError>
 
-    @inlinable @inline(__always)
-    var word: AtomicWord { unsafe AtomicWord(storage.elementsPlace) }
+    @inlinable @inline(__always) var word: AtomicWord { unsafe AtomicWord(storage.elementsPlace) }
 
     /// Where the value is: only with the turn.
     @inlinable @inline(__always)
@@ -60,8 +54,7 @@ extension CommandQueue {
     /// - Parameters:
     ///   - holder: What has the turn.
     ///   - isChange: Whether the value may have changed.
-    @inlinable @_transparent
-    func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
+    @inlinable @_transparent func giveTurnBack(of holder: UInt64, afterChange isChange: Bool) {
         if !word.exchangeReleasing(holder, for: TurnWord.idle) { giveTurnBackSlowly(afterChange: isChange) }
         // The word is an address, which alone keeps nothing alive.
         _fixLifetime(self)
@@ -75,8 +68,7 @@ extension CommandQueue {
     ///   - isChange: Whether `body` may change the value.
     ///   - body: What to do with the value.
     /// - Returns: What `body` returned or threw, or why there was no turn.
-    @inlinable @_transparent
-    func perform<Success>(
+    @inlinable @_transparent func perform<Success>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         isChange: Bool,
@@ -97,8 +89,7 @@ extension CommandQueue {
     }
 
     /// Runs `body` with the value, and returns its answer or its error. Only with the turn.
-    @inlinable @_transparent
-    func run<Success>(_ body: Body<Success>) -> Outcome<Success> {
+    @inlinable @_transparent func run<Success>(_ body: Body<Success>) -> Outcome<Success> {
         do {
             return .success(try unsafe body(&value.pointee))
         } catch {
@@ -109,8 +100,7 @@ extension CommandQueue {
     // Slow paths, none of which is generic but where the value itself matters.
 
     /// Calls `body` with all that does not ask for the value.
-    @inlinable @_transparent
-    func withTurns<Answer>(_ body: (TurnQueue) -> Answer) -> Answer {
+    @inlinable @_transparent func withTurns<Answer>(_ body: (TurnQueue) -> Answer) -> Answer {
         defer { _fixLifetime(storage) }
         return unsafe storage.uncountedTurns._withUnsafeGuaranteedRef { body($0) }
     }
@@ -122,8 +112,7 @@ extension CommandQueue {
     }
 
     /// Gives back a turn for which something waits, or that of a value with listeners.
-    @inlinable @inline(never)
-    func giveTurnBackSlowly(afterChange isChange: Bool) {
+    @inlinable @inline(never) func giveTurnBackSlowly(afterChange isChange: Bool) {
         withTurns { $0.releaseAndNotify(afterChange: isChange) }
     }
 
@@ -135,8 +124,7 @@ extension CommandQueue {
     ///   - isMet: Whether this is the value to wait for; called with the turn.
     ///   - body: What to do with the value.
     /// - Returns: What `body` returned or threw, or why there was no turn.
-    @inlinable
-    func perform<Success>(
+    @inlinable func perform<Success>(
         _ priority: CommandPriority,
         _ timeout: UInt64,
         when isMet: (Value) -> Bool,

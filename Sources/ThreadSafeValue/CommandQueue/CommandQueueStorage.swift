@@ -36,14 +36,12 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
 extension CommandQueueStorage {
     // The words behind the value. The first one is the `TurnWord`.
 
-    @inlinable
-    func word(_ index: Int) -> AtomicWord {
+    @inlinable func word(_ index: Int) -> AtomicWord {
         unsafe AtomicWord(elementsPlace + index)
     }
 
     /// Keeps the `TurnQueue`, once something has waited.
-    @inlinable
-    var turnsWord: AtomicWord { word(1) }
+    @inlinable var turnsWord: AtomicWord { word(1) }
 
     /// Keeps the `ChangeBroadcaster`, once somebody has listened.
     var listenersWord: AtomicWord { word(2) }
@@ -63,16 +61,14 @@ extension CommandQueueStorage {
     func takeSpareCompletion() -> ManualCompletion { spareWord.takeObject() ?? ManualCompletion() }
 
     /// A command is complete: keeps its end, unless a copy of `done` is left. Only with the turn.
-    @usableFromInline
-    func keep(_ end: consuming ManualCompletion) {
+    @usableFromInline func keep(_ end: consuming ManualCompletion) {
         guard isKnownUniquelyReferenced(&end) else { return }  // fault: done: kept with a copy left
         end.reset()
         spareWord.keepObject(consume end)
     }
 
     /// All that does not ask for the value.
-    @usableFromInline
-    var turns: TurnQueue {
+    @usableFromInline var turns: TurnQueue {
         turnsWord.object {
             TurnQueue(word: word(0), startedCount: startedWord, owner: self, limit: Int(clamping: limitWord.load()))
         }
@@ -80,8 +76,7 @@ extension CommandQueueStorage {
 
     /// The same without counting a reference: keep the storage while you use it. Threads that compete would write to
     /// the one count.
-    @inlinable
-    var uncountedTurns: Unmanaged<TurnQueue> {
+    @inlinable var uncountedTurns: Unmanaged<TurnQueue> {
         let bits = turnsWord.loadAcquiring()
         return unsafe bits == 0 ? Unmanaged.passUnretained(turns) : AtomicWord.unmanaged(bits)
     }

@@ -59,8 +59,7 @@ extension Line {
     /// Does not wait for a lane that comes only after a thread in line.
     ///
     /// - Returns: Whether the lane is late now.
-    @discardableResult
-    mutating func passIfStanding(_ lane: Lane?) -> Bool {
+    @discardableResult mutating func passIfStanding(_ lane: Lane?) -> Bool {
         guard let lane, lane.state.standing == .inLine, let own = own(of: lane) else { return false }
         let passes = own.passes.load()
         // A block that has begun runs below a thread that waits, or on another thread.

@@ -147,8 +147,7 @@ extension Line {
     }
 
     // A call that is not inlined would copy the line.
-    @inline(__always)
-    private var pendingCountWithoutThreads: Int {
+    @inline(__always) private var pendingCountWithoutThreads: Int {
         let tasks = waiters.elements.count - threadCount - laneCounts.reduce(0, +) + lateTasks.count
         return tasks + acceptedCount - Int(startedCount.load())
     }

@@ -13,8 +13,7 @@ public typealias CommandCompletionClosure = @Sendable () -> Void
 ///
 /// `@unchecked Sendable`: `finish`, with the command, which may be of a type that is not `Sendable`, belongs to
 /// whatever changes the state to `returned` and then to whatever changes it from there: that has the turn.
-@usableFromInline
-final class ManualCompletion: @unchecked Sendable {
+@usableFromInline final class ManualCompletion: @unchecked Sendable {
     // First, so that its address is known.
     private var state = AtomicWord.zero
 
@@ -48,16 +47,14 @@ extension ManualCompletion {
     func reset() { word.store(State.running) }
 
     /// Completes the command; all but the first call do nothing.
-    @usableFromInline
-    func complete() {
+    @usableFromInline func complete() {
         unsafe schedulingPoint("done of", self, word.storage, waits: false)
         if word.exchangeReleasing(State.running, for: State.complete) { return }
         if word.exchangeAcquiring(State.returned, for: State.complete) { finish.take()?(nil) }
     }
 
     /// The command's closure has returned: `finish` is called once, now or when the command is complete.
-    @usableFromInline
-    func closureReturned(_ finish: @escaping (QueueSafeValueError?) -> Void) {
+    @usableFromInline func closureReturned(_ finish: @escaping (QueueSafeValueError?) -> Void) {
         self.finish = finish
         // The second look makes visible what was done before: an exchange that fails orders nothing.
         if !word.exchangeReleasing(State.running, for: State.returned), isComplete { self.finish.take()?(nil) }

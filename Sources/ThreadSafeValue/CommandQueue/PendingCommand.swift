@@ -17,11 +17,9 @@ public enum CommandState: UInt64, Sendable {
 }
 
 /// A command for a target queue.
-@safe @usableFromInline
-final class PendingCommand: Linked, @unchecked Sendable {
+@safe @usableFromInline final class PendingCommand: Linked, @unchecked Sendable {
     /// Runs a command with the turn, given the storage of its value, or tells its caller why it does not run.
-    @usableFromInline
-    typealias Work = (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
+    @usableFromInline typealias Work = (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
 
     // First, so that its address is known: the state, whether a task awaits the end, and the priority.
     private var bits = AtomicWord.zero
@@ -54,8 +52,7 @@ final class PendingCommand: Linked, @unchecked Sendable {
 }
 
 /// How the closure of a command has left the turn.
-@usableFromInline
-struct CommandEnding {
+@usableFromInline struct CommandEnding {
     /// Whether the value may have changed.
     var isChange: Bool
 
@@ -72,11 +69,9 @@ struct CommandEnding {
     /// passes a closure that takes the ending.
     var detach: Detach?
 
-    @usableFromInline
-    typealias Detach = (@escaping (CommandEnding) -> Void) -> Void
+    @usableFromInline typealias Detach = (@escaping (CommandEnding) -> Void) -> Void
 
-    @usableFromInline
-    init(
+    @usableFromInline init(
         isChange: Bool,
         failure: QueueSafeValueError? = nil,
         answer: AnyObject? = nil,
@@ -89,12 +84,10 @@ struct CommandEnding {
 
 /// A call to make without the turn: it tells a caller or listeners. Its release may run any code.
 // A structure, as an optional closure would be one more object.
-@usableFromInline
-struct Notification {
+@usableFromInline struct Notification {
     let perform: () -> Void
 
-    @usableFromInline
-    init(_ perform: @escaping () -> Void) {
+    @usableFromInline init(_ perform: @escaping () -> Void) {
         self.perform = perform
     }
 }

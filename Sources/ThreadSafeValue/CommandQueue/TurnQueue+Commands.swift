@@ -8,8 +8,7 @@ extension TurnQueue {
     /// Puts a command in line for its target queue, and returns at once.
     ///
     /// - Returns: The command and its lane, or why it was not accepted.
-    @usableFromInline
-    func submit(
+    @usableFromInline func submit(
         _ priority: CommandPriority,
         in target: DispatchQueue,
         _ work: __owned @escaping PendingCommand.Work

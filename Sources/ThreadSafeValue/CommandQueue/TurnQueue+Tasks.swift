@@ -5,8 +5,7 @@
 import Dispatch
 
 /// How a task waits for a turn: a lane with one command, whose block is the rest of the task.
-@safe
-final class TaskWaiter: Waiter, @unchecked Sendable {
+@safe final class TaskWaiter: Waiter, @unchecked Sendable {
     /// The rest of the task: it goes on when the task is sent for or refused. Set before the task parks.
     fileprivate var continuation: UnsafeContinuation<Void, Never>?
 
@@ -22,8 +21,7 @@ extension TurnQueue {
     ///   - holder: The task, and whether its closure is async.
     ///   - isWatching: Whether the task has the turn, gives it back, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
-    @usableFromInline
-    nonisolated(nonsending) func waitForTurn(
+    @usableFromInline nonisolated(nonsending) func waitForTurn(
         _ priority: CommandPriority,
         until deadline: Deadline,
         as holder: UInt64,

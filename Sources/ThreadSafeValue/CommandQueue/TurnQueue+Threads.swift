@@ -43,8 +43,7 @@ extension TurnQueue {
     ///   - deadline: Until when it may wait; if that is `passed`, it only looks.
     ///   - isWatching: Whether the thread has the turn, gives it back, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
-    @usableFromInline
-    func waitForTurn(
+    @usableFromInline func waitForTurn(
         _ priority: CommandPriority,
         until deadline: Deadline,
         isWatching: Bool = false

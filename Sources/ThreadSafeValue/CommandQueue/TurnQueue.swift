@@ -10,8 +10,7 @@ import Dispatch
 ///
 /// It is an object of its own, made by the first call that leaves the fast path. Blocks keep the value;
 /// timers and handles of commands keep only this, so none of them lets a value go.
-@usableFromInline
-final class TurnQueue {
+@usableFromInline final class TurnQueue {
     /// The turn word, in the storage of the value.
     let word: AtomicWord
 
@@ -61,8 +60,7 @@ extension TurnQueue {
     var resource: WaitGraph.Resource { WaitGraph.Resource(isTurn: true, word: word, user: valueType) }
 
     /// Looks at the line, or changes what the turn word does not tell.
-    @inline(__always)
-    func withLine<Answer>(_ body: (inout Line) -> Answer) -> Answer {
+    @inline(__always) func withLine<Answer>(_ body: (inout Line) -> Answer) -> Answer {
         lock.lockForMoment()
         defer { lock.unlock() }
         return unsafe body(&line)
@@ -72,8 +70,7 @@ extension TurnQueue {
     ///
     /// - Parameter change: Changes the line.
     /// - Returns: What `change` returned.
-    @inline(__always)
-    func update<Answer>(_ change: (inout Line) -> Answer) -> Answer {
+    @inline(__always) func update<Answer>(_ change: (inout Line) -> Answer) -> Answer {
         let (answer, actions) = withLine { line in
             let answer = change(&line)
             let actions = line.publish()
@@ -180,8 +177,7 @@ extension TurnQueue {
     /// Checks the time of what has the turn: no closure begins after its time-out.
     ///
     /// - Returns: Why it has given the turn back, if it has.
-    @usableFromInline
-    func failure(at deadline: Deadline) -> QueueSafeValueError? {
+    @usableFromInline func failure(at deadline: Deadline) -> QueueSafeValueError? {
         if !deadline.isTime || !deadline.hasPassed { return nil }
         releaseAndNotify(afterChange: false)
         return .timedOut
@@ -190,8 +186,7 @@ extension TurnQueue {
     /// Gives back the turn of the caller, and tells listeners.
     ///
     /// - Parameter isChange: Whether the value may have changed.
-    @usableFromInline
-    func releaseAndNotify(afterChange isChange: Bool) {
+    @usableFromInline func releaseAndNotify(afterChange isChange: Bool) {
         releaseTurn(afterChange: isChange)?.perform()
     }
 

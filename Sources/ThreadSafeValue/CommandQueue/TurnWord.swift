@@ -19,22 +19,19 @@
 /// The holder stands where the bits of an identity do, so that the fast path does not move them. It is set by taking
 /// the turn and cleared by freeing it, without the lock. All other bits are the summary of the `Line` and change under
 /// its lock, but `async`, which goes with the holder.
-@usableFromInline
-struct TurnWord: Equatable {
+@usableFromInline struct TurnWord: Equatable {
     var bits: UInt64
 }
 
 extension TurnWord {
     /// The word of a free turn for which nothing waits.
-    @inlinable @_transparent
-    static var idle: UInt64 { 0 }
+    @inlinable @_transparent static var idle: UInt64 { 0 }
 
     /// The holder of a manual command whose closure has returned, until its `done` is called.
     static var detached: UInt64 { 1 << 4 }
 
     /// The bit that the holder of an async closure has beside the identity of its task.
-    @inlinable
-    static var asyncBit: UInt64 { 1 << 62 }
+    @inlinable static var asyncBit: UInt64 { 1 << 62 }
 
     private static var suspendedBit: UInt64 { 1 << 63 }
     private static var crowdBit: UInt64 { 1 << 61 }
@@ -47,8 +44,7 @@ extension TurnWord {
 
     /// The summary of a line, with a holder.
     // A call that is not inlined would copy the line.
-    @inline(__always)
-    init(holder: UInt64, of line: borrowing Line) {
+    @inline(__always) init(holder: UInt64, of line: borrowing Line) {
         bits =
             holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
         guard let front = line.front else { return }

@@ -40,8 +40,7 @@ extension Lock {
     /// - Parameter body: The code that needs the lock. The program crashes if it takes the same lock again.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable
-    public func around<Result: ~Copyable, Failure: Error>(
+    @inlinable public func around<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         lock()
@@ -53,8 +52,7 @@ extension Lock {
     /// - Parameter body: The code that needs the lock. The program crashes if it takes the same lock again.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable
-    public func withLock<Result: ~Copyable, Failure: Error>(
+    @inlinable public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try around(body)

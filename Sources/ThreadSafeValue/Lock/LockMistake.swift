@@ -6,13 +6,11 @@
 ///
 /// The functions are not inlined, so that the code that checks for mistakes stays small enough to be inlined itself. They
 /// use `fatalError`, because `precondition` prints nothing in release.
-@usableFromInline
-enum LockMistake {
+@usableFromInline enum LockMistake {
     /// A thread takes a lock that it already holds.
     ///
     /// - Parameter name: The name of the lock; empty if it is not known.
-    @usableFromInline @inline(never)
-    static func failLockedTwice(_ name: String = "") -> Never {
+    @usableFromInline @inline(never) static func failLockedTwice(_ name: String = "") -> Never {
         fatalError(
             """
             This thread takes a lock that it already holds\(name.isEmpty ? "" : ": \(name)"). It would wait for itself \
@@ -25,13 +23,11 @@ enum LockMistake {
         )
     }
 
-    @usableFromInline @inline(never)
-    static func failNotHeld() -> Never {
+    @usableFromInline @inline(never) static func failNotHeld() -> Never {
         fatalError("This thread unlocks a lock that it doesn't hold. Was the lock held across an `await`?")
     }
 
-    @usableFromInline @inline(never)
-    static func failHeldAtEnd() -> Never {
+    @usableFromInline @inline(never) static func failHeldAtEnd() -> Never {
         fatalError("A lock goes away while a thread holds it. Keep the lock until it is unlocked.")
     }
 
@@ -39,8 +35,7 @@ enum LockMistake {
     ///
     /// - Parameter circle: The lock that this thread waits for, the lock that its holder waits for, and so on. This
     ///   thread holds the last one.
-    @inline(never)
-    static func failCircle(_ circle: [WaitGraph.Resource]) -> Never {
+    @inline(never) static func failCircle(_ circle: [WaitGraph.Resource]) -> Never {
         schedulerFoundCircle()
         let names = circle.map(\.name)
         fatalError(

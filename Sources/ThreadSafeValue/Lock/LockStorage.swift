@@ -5,8 +5,7 @@
 /// The state of a lock, in memory that somebody else owns.
 ///
 /// All methods take a pointer, because a lock must never move while a thread may wait for it.
-@usableFromInline
-protocol LockStorage {
+@usableFromInline protocol LockStorage {
     /// Whether threads that wait with a time-out have a line, from which `unlock` wakes them.
     static var hasLine: Bool { get }
 
@@ -39,14 +38,12 @@ protocol LockStorage {
 struct LockCell<Storage: LockStorage>: ~Copyable {
     @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
-    @inlinable
-    init() {
+    @inlinable init() {
         unsafe storage = .allocate(capacity: 1)
         unsafe Storage.initialize(storage)
     }
 
-    @inlinable
-    deinit {
+    @inlinable deinit {
         unsafe Storage.deinitialize(storage)
         unsafe storage.deallocate()
     }

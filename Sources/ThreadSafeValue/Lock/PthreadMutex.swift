@@ -70,23 +70,20 @@ extension PthreadMutex {
 }
 
 extension PthreadMutex.Storage {
-    @usableFromInline
-    static func initialize(_ storage: UnsafeMutablePointer<Self>) {
+    @usableFromInline static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe storage.pointer(to: \.owner).unsafelyUnwrapped.initialize(to: AtomicWord.zero)
         unsafe mutex(storage).initialize(to: pthread_mutex_t())
         // The mutex is of the normal kind. With glibc, the adaptive kind was no faster, and slower when two threads compete.
         unsafe check(pthread_mutex_init(mutex(storage), nil), "pthread_mutex_init")
     }
 
-    @usableFromInline
-    static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
+    @usableFromInline static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
         // Not every C library reports a mutex that is destroyed while a thread holds it.
         if unsafe owner(storage).load() != 0 { LockMistake.failHeldAtEnd() }  // fault: mutex: held at its end
         unsafe check(pthread_mutex_destroy(mutex(storage)), "pthread_mutex_destroy")
     }
 
-    @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
+    @inlinable static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         let thread = currentThreadIdentity()
         if unsafe owner(storage).load() == thread { LockMistake.failLockedTwice() }  // fault: mutex: locked twice
         unsafe check(pthread_mutex_lock(mutex(storage)), "pthread_mutex_lock")
@@ -101,8 +98,7 @@ extension PthreadMutex.Storage {
         return false
     }
 
-    @inlinable
-    static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
+    @inlinable static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
         let code = unsafe pthread_mutex_trylock(mutex(storage))
         if code == EBUSY { return false }
         check(code, "pthread_mutex_trylock")
@@ -110,8 +106,7 @@ extension PthreadMutex.Storage {
         return true
     }
 
-    @inlinable
-    static func unlock(_ storage: UnsafeMutablePointer<Self>) {
+    @inlinable static func unlock(_ storage: UnsafeMutablePointer<Self>) {
         // fault: mutex: not held
         if unsafe owner(storage).load() != currentThreadIdentity() { LockMistake.failNotHeld() }
         unsafe owner(storage).store(0)
@@ -126,19 +121,16 @@ extension PthreadMutex.Storage {
         unsafe storage.pointer(to: \.mutex).unsafelyUnwrapped
     }
 
-    @inlinable
-    static func owner(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
+    @inlinable static func owner(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
         unsafe AtomicWord(storage.pointer(to: \.owner).unsafelyUnwrapped)
     }
 
-    @inlinable
-    static func check(_ code: CInt, _ call: StaticString) {
+    @inlinable static func check(_ code: CInt, _ call: StaticString) {
         if code != 0 { fail(call, code) }
     }
 
     // Not inlined, as each access of a client would have the message.
-    @usableFromInline @inline(never)
-    static func fail(_ call: StaticString, _ code: CInt) -> Never {
+    @usableFromInline @inline(never) static func fail(_ call: StaticString, _ code: CInt) -> Never {
         fatalError("\(call) failed with code \(code).")
     }
 }

@@ -54,15 +54,13 @@ extension UnfairLock {
 }
 
 extension UnfairLock.Storage {
-    @inlinable
-    static func initialize(_ storage: UnsafeMutablePointer<Self>) {
+    @inlinable static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe handle(storage).initialize(to: os_unfair_lock_s())
     }
 
     @inlinable static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {}
 
-    @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
+    @inlinable static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         unsafe os_unfair_lock_lock(handle(storage))
     }
 
@@ -73,8 +71,7 @@ extension UnfairLock.Storage {
         return false
     }
 
-    @inlinable
-    static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
+    @inlinable static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
         unsafe os_unfair_lock_trylock(handle(storage))
     }
 

@@ -85,19 +85,16 @@ extension WordLock {
 extension WordLock.Storage {
     @inlinable static var hasLine: Bool { true }
 
-    @inlinable
-    static func initialize(_ storage: UnsafeMutablePointer<Self>) {
+    @inlinable static func initialize(_ storage: UnsafeMutablePointer<Self>) {
         unsafe word(storage).storage.initialize(to: AtomicWord.zero)
         unsafe queue(storage).storage.initialize(to: AtomicWord.zero)
     }
 
-    @inlinable
-    static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
+    @inlinable static func deinitialize(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe word(storage).load() | queue(storage).load() != 0 { unsafe deinitializeUsed(storage) }
     }
 
-    @inlinable
-    static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
+    @inlinable static func lock(_ storage: UnsafeMutablePointer<Self>, for user: Any.Type) {
         if unsafe !tryLock(storage) { unsafe lockSlowly(storage, for: user, until: .never) }
     }
 
@@ -108,8 +105,7 @@ extension WordLock.Storage {
     }
 
     // The holder goes on in a moment, if it runs. The last wait has an end, so it never stands in the graph of waits.
-    @usableFromInline
-    static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
+    @usableFromInline static func lockForMoment(_ storage: UnsafeMutablePointer<Self>) {
         for count in 1...8_192 {
             if unsafe word(storage).load() == 0, unsafe tryLock(storage) { return }
             if count & 127 == 0 { yieldProcessor() } else { pauseSpinning() }
@@ -117,14 +113,12 @@ extension WordLock.Storage {
         unsafe lockSlowly(storage, for: WordLock.self, until: .someDay)
     }
 
-    @inlinable @_transparent
-    static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
+    @inlinable @_transparent static func tryLock(_ storage: UnsafeMutablePointer<Self>) -> Bool {
         unsafe word(storage).exchangeAcquiring(0, for: currentThreadIdentity())
     }
 
     // A subtraction would not be faster, and would damage the word of a lock that another thread holds.
-    @inlinable @_transparent
-    static func unlock(_ storage: UnsafeMutablePointer<Self>) {
+    @inlinable @_transparent static func unlock(_ storage: UnsafeMutablePointer<Self>) {
         let thread = currentThreadIdentity()
         if unsafe !word(storage).exchangeReleasing(thread, for: 0) { unsafe unlockSlowly(storage, thread) }
     }
@@ -136,8 +130,7 @@ extension WordLock.Storage {
     /// Takes a lock that is held.
     ///
     /// - Returns: `true` if the calling thread has the lock; `false` only after the deadline.
-    @usableFromInline @inline(never) @discardableResult
-    static func lockSlowly(
+    @usableFromInline @inline(never) @discardableResult static func lockSlowly(
         _ storage: UnsafeMutablePointer<Self>,
         for user: Any.Type,
         until deadline: Deadline
@@ -178,13 +171,11 @@ extension WordLock.Storage {
     // `&storage.pointee.word` would be an access to the whole member, which several threads must not have at once, so
     // these are addresses. A key path would take hundreds of instructions in a debug build.
 
-    @inlinable @_transparent
-    static func word(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
+    @inlinable @_transparent static func word(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
         unsafe AtomicWord(UnsafeMutableRawPointer(storage).assumingMemoryBound(to: AtomicWord.Storage.self))
     }
 
-    @inlinable
-    static func queue(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
+    @inlinable static func queue(_ storage: UnsafeMutablePointer<Self>) -> AtomicWord {
         unsafe AtomicWord(word(storage).storage + 1)
     }
 }

@@ -4,8 +4,7 @@
 
 extension Array {
     /// Takes all elements out.
-    @usableFromInline
-    mutating func drain() -> [Element] {
+    @usableFromInline mutating func drain() -> [Element] {
         defer { self = [] }
         return self
     }

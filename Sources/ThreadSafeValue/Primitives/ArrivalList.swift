@@ -3,18 +3,15 @@
 //
 
 /// An object that knows its place in an `ArrivalList` or an `IndexedHeap`, so that it leaves without a search.
-@usableFromInline
-package protocol Placed: AnyObject {
+@usableFromInline package protocol Placed: AnyObject {
     /// `nil` while it stands in none. Guarded by what guards the list or the heap.
     var place: Int? { get set }
 }
 
 /// Objects in the order in which they came, any of which may leave: O(1) on average.
-@usableFromInline
-package struct ArrivalList<Element: Placed> {
+@usableFromInline package struct ArrivalList<Element: Placed> {
     /// Each element at its place, with gaps where others have left.
-    @usableFromInline
-    private(set) package var elements: [Element?] = []
+    @usableFromInline private(set) package var elements: [Element?] = []
 
     private(set) package var count = 0
 

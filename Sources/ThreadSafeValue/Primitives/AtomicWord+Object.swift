@@ -16,8 +16,7 @@ extension AtomicWord {
     }
 
     /// The object that the word keeps, if there is one.
-    @inlinable
-    func object<Object: AnyObject>() -> Object? {
+    @inlinable func object<Object: AnyObject>() -> Object? {
         let bits = loadAcquiring()  // fault: order: use an object
         return bits == 0 ? nil : unsafe Self.unmanaged(bits).takeUnretainedValue()
     }
@@ -38,8 +37,7 @@ extension AtomicWord {
         UInt64(UInt(bitPattern: unsafe object.toOpaque()))
     }
 
-    @inlinable
-    static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
+    @inlinable static func unmanaged<Object: AnyObject>(_ bits: UInt64) -> Unmanaged<Object> {
         unsafe .fromOpaque(UnsafeRawPointer(bitPattern: UInt(bits)).unsafelyUnwrapped)
     }
 }

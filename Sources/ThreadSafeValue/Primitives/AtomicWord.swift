@@ -12,18 +12,14 @@ public import CAtomicWord
 @safe
 @usableFromInline
 struct AtomicWord {
-    @usableFromInline
-    typealias Storage = catomic_word
+    @usableFromInline typealias Storage = catomic_word
 
     /// The first content of the memory.
-    @usableFromInline
-    static var zero: Storage { Storage(bits: 0) }
+    @usableFromInline static var zero: Storage { Storage(bits: 0) }
 
-    @usableFromInline
-    let storage: UnsafeMutablePointer<Storage>
+    @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
-    @inlinable @_transparent
-    init(_ storage: UnsafeMutablePointer<Storage>) {
+    @inlinable @_transparent init(_ storage: UnsafeMutablePointer<Storage>) {
         unsafe self.storage = storage
     }
 
@@ -41,20 +37,17 @@ struct AtomicWord {
 // What takes acquires, and what gives or tells releases. No exchange has to do both, and one that fails orders nothing.
 extension AtomicWord {
     /// The word as it is now, without any order to other memory.
-    @inlinable @_transparent
-    func load() -> UInt64 {
+    @inlinable @_transparent func load() -> UInt64 {
         unsafe catomic_word_load_relaxed(storage)
     }
 
     /// The word as it is now; what was written before the word was released is visible.
-    @inlinable
-    func loadAcquiring() -> UInt64 {
+    @inlinable func loadAcquiring() -> UInt64 {
         unsafe catomic_word_load_acquire(storage)
     }
 
     /// Replaces the word, without any order to other memory.
-    @inlinable
-    func store(_ bits: UInt64) {
+    @inlinable func store(_ bits: UInt64) {
         unsafe catomic_word_store_relaxed(storage, bits)
     }
 
@@ -78,8 +71,7 @@ extension AtomicWord {
 }
 
 /// A number that no other living thread has; its four lowest and its eight highest bits are zero.
-@inlinable @_transparent
-func currentThreadIdentity() -> UInt64 {
+@inlinable @_transparent func currentThreadIdentity() -> UInt64 {
     catomic_word_thread_identity()
 }
 

@@ -13,8 +13,7 @@ let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
 
 extension [CheckedContinuation<Void, Never>] {
     /// Resumes tasks, but not on the calling thread, which may have turns and locks of its caller.
-    @usableFromInline
-    func resumeOnGlobalQueue() {
+    @usableFromInline func resumeOnGlobalQueue() {
         if isEmpty { return }
         // A thread that changes a value dispatches one block, however many listen.
         awaitedTarget.async { resumeIndependently() }

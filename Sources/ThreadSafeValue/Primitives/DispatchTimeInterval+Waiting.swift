@@ -8,8 +8,7 @@ public import Dispatch
 extension DispatchTimeInterval {
     /// The interval as nanoseconds to wait: 0 for what is negative, `.max` for what is for ever or cannot be told from
     /// it.
-    @inlinable
-    package var waitingNanoseconds: UInt64 {
+    @inlinable package var waitingNanoseconds: UInt64 {
         let (amount, unit): (Int, UInt64) =
             switch self {
             case .seconds(let seconds): (seconds, 1_000_000_000)

@@ -11,8 +11,7 @@ protocol Linked: AnyObject {
 /// Objects in the order in which they came, linked through themselves, so that it allocates nothing.
 ///
 /// It keeps the elements alive, and must be empty when it goes away.
-@safe
-struct LinkedFIFO<Element: Linked> {
+@safe struct LinkedFIFO<Element: Linked> {
     private(set) var head: Unmanaged<Element>?
     private var last: Unmanaged<Element>?
 

@@ -5,8 +5,7 @@
 // Keep the buffer while you use its places.
 extension ManagedBuffer {
     /// Where the header is.
-    @inlinable @inline(__always)
-    var headerPlace: UnsafeMutablePointer<Header> {
+    @inlinable @inline(__always) var headerPlace: UnsafeMutablePointer<Header> {
         unsafe withUnsafeMutablePointerToHeader { header in
             if MemoryLayout<Header>.size > 0 { return unsafe header }
             // Not where the first element is: to the thread sanitizer an access to one would be an access to the other.

@@ -24,8 +24,7 @@ extension Parker {
     /// Sleeps until another thread wakes this one, but no longer than until a time of `now()`.
     ///
     /// - Returns: Whether it was woken.
-    @discardableResult
-    package func park(until deadline: UInt64 = .max) -> Bool {
+    @discardableResult package func park(until deadline: UInt64 = .max) -> Bool {
         if let isWoken = schedulerPark(self, deadline) { return isWoken }
         let time = deadline == .max ? DispatchTime.distantFuture : DispatchTime(uptimeNanoseconds: deadline)
         // It may be early: on Linux it sleeps until a time of another clock.
@@ -77,16 +76,14 @@ struct Backoff {
 }
 
 /// Until when to wait for something.
-@usableFromInline
-struct Deadline: Equatable, Sendable {
+@usableFromInline struct Deadline: Equatable, Sendable {
     /// A time of `now()`; 0 for one that has passed, `.max` for one that never comes.
     let time: UInt64
 }
 
 extension Deadline {
     /// However long it takes.
-    @usableFromInline
-    static var never: Deadline { Deadline(time: .max) }
+    @usableFromInline static var never: Deadline { Deadline(time: .max) }
 
     /// After more than a lifetime.
     static var someDay: Deadline { Deadline(time: 1 << 62) }
@@ -95,14 +92,12 @@ extension Deadline {
     static var passed: Deadline { Deadline(time: 0) }
 
     /// The end of a time-out that begins now.
-    @usableFromInline
-    init(after timeout: DispatchTimeInterval) {
+    @usableFromInline init(after timeout: DispatchTimeInterval) {
         self.init(after: timeout.waitingNanoseconds)
     }
 
     /// The end of a time-out in nanoseconds that begins now: 0 for none at all, `.max` for one that never ends.
-    @usableFromInline
-    init(after nanoseconds: UInt64) {
+    @usableFromInline init(after nanoseconds: UInt64) {
         self.init(time: nanoseconds == 0 || nanoseconds == .max ? nanoseconds : now() + nanoseconds)
         schedulerTimeout(time)
     }

@@ -80,8 +80,7 @@ func schedulerCalls(_ body: @escaping @Sendable () -> Void, at time: UInt64, for
 
 extension DispatchQueue {
     /// Takes the place of the system's method in this module.
-    @usableFromInline
-    func async(execute body: @escaping @Sendable () -> Void) {
+    @usableFromInline func async(execute body: @escaping @Sendable () -> Void) {
         if Scheduling.current?.dispatch(body, to: self, identity: identity) == true { return }
         async(group: nil, execute: body)
     }

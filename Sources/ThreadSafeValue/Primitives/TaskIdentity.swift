@@ -6,8 +6,7 @@
 ///
 /// It is the address of the task, in the bits that the identity of a thread has. A child is another task, and so is one
 /// that a closure starts.
-@usableFromInline
-func currentTaskIdentity() -> UInt64 {
+@usableFromInline func currentTaskIdentity() -> UInt64 {
     unsafe withUnsafeCurrentTask { task in
         unsafe task.map { unsafe UInt64(unsafeBitCast($0, to: UInt.self)) & identityBits } ?? 0
     }
@@ -28,5 +27,4 @@ func liftPriority(of task: UInt64, to priority: UInt8) {
 }
 
 /// The bits of a word in which the identity of a thread or a task stands.
-@inlinable
-var identityBits: UInt64 { 0x00FF_FFFF_FFFF_FFF0 }
+@inlinable var identityBits: UInt64 { 0x00FF_FFFF_FFFF_FFF0 }

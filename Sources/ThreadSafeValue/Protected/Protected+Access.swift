@@ -9,8 +9,7 @@ extension Protected {
     package var hasWaiters: Bool { storage.hasWaiters }
 
     /// Calls a closure that may change the value, and gives the lock back, which the caller has taken.
-    @inlinable @inline(__always)
-    func writeAndUnlock<Result: ~Copyable, Failure: Error>(
+    @inlinable @inline(__always) func writeAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try scope { () throws(Failure) in
@@ -24,8 +23,7 @@ extension Protected {
     ///
     /// The value is moved out and in again, so that its references are not counted: otherwise a look into a dictionary took
     /// 1.2 times as long. A large value stays at its place, because moving it takes longer than that.
-    @inlinable @inline(__always)
-    func readAndUnlock<Result: ~Copyable, Failure: Error>(
+    @inlinable @inline(__always) func readAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try scope { () throws(Failure) in

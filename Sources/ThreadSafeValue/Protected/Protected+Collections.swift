@@ -13,8 +13,7 @@ extension Protected where Value: RangeReplaceableCollection {
     ///
     /// - Parameter newElements: The elements to append. The calling thread iterates over them under the lock.
     /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
-    @inlinable
-    public func append(contentsOf newElements: some Sequence<Value.Element>) {
+    @inlinable public func append(contentsOf newElements: some Sequence<Value.Element>) {
         write { value in value.append(contentsOf: newElements) }
     }
 }
@@ -33,8 +32,7 @@ extension Protected {
     ///
     /// - Parameter newElements: The elements to append. The calling thread iterates over them under the lock.
     /// - Complexity: The same as the collection's `append`: O(*m*) on average for an array and *m* new elements.
-    @inlinable
-    public func append<Elements: RangeReplaceableCollection>(
+    @inlinable public func append<Elements: RangeReplaceableCollection>(
         contentsOf newElements: some Sequence<Elements.Element>
     ) where Value == Elements? {
         write { value in value?.append(contentsOf: newElements) }

@@ -12,8 +12,7 @@ extension Protected: Equatable where Value: Equatable {
     ///   - lhs: A protected value.
     ///   - rhs: The same protected value, or another one.
     /// - Returns: Whether the values are equal.
-    @inlinable
-    public static func == (lhs: Protected, rhs: Protected) -> Bool {
+    @inlinable public static func == (lhs: Protected, rhs: Protected) -> Bool {
         if lhs.storage === rhs.storage {  // fault: one value is locked twice
             let value = lhs.wrappedValue
             return value == value

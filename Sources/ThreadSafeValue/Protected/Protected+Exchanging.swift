@@ -7,8 +7,7 @@ extension Protected {
     ///
     /// - Parameter newValue: The value to protect from now on.
     /// - Returns: The old value.
-    @inlinable
-    public func exchange(_ newValue: consuming Value) -> Value {
+    @inlinable public func exchange(_ newValue: consuming Value) -> Value {
         storage.lock()
         let old = unsafe storage.value.move()
         unsafe storage.value.initialize(to: newValue)

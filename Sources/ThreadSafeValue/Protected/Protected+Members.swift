@@ -11,10 +11,8 @@ extension Protected {
     /// - Parameter keyPath: The path to the member.
     @inlinable
     public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Member {
-        @inline(__always)
-        get { copy(keyPath) }
-        @inline(__always)
-        nonmutating set {
+        @inline(__always) get { copy(keyPath) }
+        @inline(__always) nonmutating set {
             var member = newValue
             write { swap(&$0[keyPath: keyPath], &member) }
             // The old member is released here, where its `deinit` may use the value. So is the new member, if a setter
@@ -34,8 +32,7 @@ extension Protected {
     /// - Parameter keyPath: The path to the member.
     @inlinable @_disfavoredOverload
     public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
-        @inline(__always)
-        get { copy(keyPath) }
+        @inline(__always) get { copy(keyPath) }
     }
 
     /// A copy of a member. The copy is released after the lock, even if nobody uses it. Values along a longer key path are
@@ -43,8 +40,7 @@ extension Protected {
     ///
     /// This function and its callers are transparent, so the compiler turns the key path into a plain load in the code
     /// that names the member. A call of it copied the whole value, and took nine times as long.
-    @inlinable @_transparent
-    func copy<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {
+    @inlinable @_transparent func copy<Member>(_ keyPath: KeyPath<Value, Member>) -> Member {
         storage.lock()
         let member = unsafe storage.value.pointee[keyPath: keyPath]
         storage.unlock()

@@ -28,8 +28,7 @@ extension Protected {
     /// The value for a key: you read a copy, replace or remove it, or change it in place under the lock.
     ///
     /// - Parameter key: The key. If it is not there, the value is `nil`.
-    @inlinable
-    public subscript<Key, Element>(key: Key) -> Element? where Value == [Key: Element] {
+    @inlinable public subscript<Key, Element>(key: Key) -> Element? where Value == [Key: Element] {
         get { read { $0[key] } }
         nonmutating set {
             // The old value is released after the lock.
@@ -53,8 +52,7 @@ extension Protected where Value: MutableCollection {
     /// An element of the value, such as `list[0]`: you read a copy, replace it, or change it in place under the lock.
     ///
     /// - Parameter index: The index of the element. The program crashes if there is no such element.
-    @inlinable
-    public subscript(index: Value.Index) -> Value.Element {
+    @inlinable public subscript(index: Value.Index) -> Value.Element {
         get { read { $0[index] } }
         nonmutating set {
             // The old element is released after the lock.
@@ -66,8 +64,7 @@ extension Protected where Value: MutableCollection {
     /// A part of the value, such as `list[1...]`: you read a copy, replace it, or change it under the lock.
     ///
     /// - Parameter range: The range of the part. The program crashes if the value has no such part.
-    @inlinable
-    public subscript(range: some RangeExpression<Value.Index>) -> Value.SubSequence {
+    @inlinable public subscript(range: some RangeExpression<Value.Index>) -> Value.SubSequence {
         get { read { $0[range] } }
         nonmutating set {
             // The old elements are released after the lock, where a release can run code. A slice of them would share the

@@ -46,8 +46,7 @@ extension Protected {
     ///     lock of that member would be taken once for the test and once more for the change.
     ///   - next: The new state.
     /// - Returns: `true` if the state is `next` now; `false` if nothing has changed.
-    @inlinable
-    public func attemptToTransition<State: Transitionable>(
+    @inlinable public func attemptToTransition<State: Transitionable>(
         _ state: WritableKeyPath<Value, State>,
         to next: State
     ) -> Bool {

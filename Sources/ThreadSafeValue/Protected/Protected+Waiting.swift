@@ -12,8 +12,7 @@ extension Protected {
     /// - Returns: The result of the closure; `nil` if the closure was not called because a thread was accessing the value,
     ///   perhaps the calling one.
     /// - Throws: The error of the closure.
-    @inlinable
-    public func tryRead<Result: ~Copyable, Failure: Error>(
+    @inlinable public func tryRead<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.tryLock() else { return nil }
@@ -26,8 +25,7 @@ extension Protected {
     /// - Returns: The result of the closure; `nil` if the closure was not called because a thread was accessing the value,
     ///   perhaps the calling one.
     /// - Throws: The error of the closure.
-    @inlinable
-    public func tryWrite<Result: ~Copyable, Failure: Error>(
+    @inlinable public func tryWrite<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         guard storage.tryLock() else { return nil }
@@ -51,8 +49,7 @@ extension Protected {
     ///   - body: The access to the value, on the calling thread, while nobody else can access the value.
     /// - Returns: The result of the closure; `nil` if the time ended first, and the closure is never called.
     /// - Throws: The error of the closure.
-    @inlinable
-    public func write<Result: ~Copyable, Failure: Error>(
+    @inlinable public func write<Result: ~Copyable, Failure: Error>(
         timeout: DispatchTimeInterval,
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result? {

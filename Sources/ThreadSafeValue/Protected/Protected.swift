@@ -66,8 +66,7 @@ public struct Protected<Value> {
     /// `count += 1` is one atomic step on a wrapped property and on `wrappedValue`. `count = count + 1` is two steps, and
     /// may lose an update. `count += 1` may lose one too on a wrapped *local* variable and on a property with observers:
     /// see <doc:ProtectingAValue>.
-    @inlinable
-    public var wrappedValue: Value {
+    @inlinable public var wrappedValue: Value {
         get {
             storage.lock()
             defer { storage.unlock() }
@@ -97,8 +96,7 @@ extension Protected {
     /// - Parameter body: The access to the value. The program crashes if it accesses the same protected value again.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable @inline(__always)
-    public func read<Result: ~Copyable, Failure: Error>(
+    @inlinable @inline(__always) public func read<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         storage.lock()
@@ -125,8 +123,7 @@ extension Protected {
     /// - Parameter body: The access to the value. The program crashes if it accesses the same protected value again.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable @inline(__always)
-    public func write<Result: ~Copyable, Failure: Error>(
+    @inlinable @inline(__always) public func write<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         storage.lock()
@@ -138,8 +135,7 @@ extension Protected {
     /// - Parameter body: The access to the value. The program crashes if it accesses the same protected value again.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable @inline(__always)
-    public func withLock<Result: ~Copyable, Failure: Error>(
+    @inlinable @inline(__always) public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try write(body)

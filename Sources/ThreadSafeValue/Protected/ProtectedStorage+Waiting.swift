@@ -10,20 +10,17 @@ extension ProtectedStorage {
     // These methods run only while a thread or task waits for a change.
 
     /// Gives the lock back after an access that may have changed the value, and notifies the waiters.
-    @inlinable @inline(never)
-    func commitNotifying() { commitCollecting()() }
+    @inlinable @inline(never) func commitNotifying() { commitCollecting()() }
 
     /// Gives the lock back after an access to one of several values that the caller holds.
     ///
     /// - Returns: A closure that notifies the waiters. The caller calls it once all its locks are free.
-    @inlinable @inline(never)
-    func commitToNotify() -> () -> Void { commitCollecting() }
+    @inlinable @inline(never) func commitToNotify() -> () -> Void { commitCollecting() }
 
     /// - Returns: A closure that notifies the waiters. It may keep values whose `deinit` runs code of a user.
     // This runs under the value's lock, so that all waiters see the changes in order. It is inlined, so that a closure that
     // is called at once is no allocation.
-    @inlinable @inline(__always)
-    func commitCollecting() -> () -> Void {
+    @inlinable @inline(__always) func commitCollecting() -> () -> Void {
         let bits = awaited.load()
         let wakes = unsafe bits & AwaitedChange.toMeetCondition == 0 ? [] : table.wakeMet(by: value.pointee)
         let delivery = unsafe bits & AwaitedChange.any == 0 ? nil : table.broadcaster.record(value.pointee)
@@ -45,8 +42,7 @@ extension ProtectedStorage {
     func makeTable() -> WaiterTable<Value> { tableWord.object { WaiterTable<Value>(awaited: awaited) } }
 
     /// Ends the side table with the value, as nobody else can use either any more.
-    @usableFromInline @inline(never)
-    func endTable() {
+    @usableFromInline @inline(never) func endTable() {
         let table: WaiterTable<Value>? = tableWord.takeObject()
         table?.broadcaster.finish()
     }
@@ -122,8 +118,7 @@ extension ProtectedStorage {
     /// removes the condition later.
     ///
     /// - Returns: `true` if the value did not meet the condition.
-    @discardableResult
-    func leave(_ condition: Condition<Value>) -> Bool {
+    @discardableResult func leave(_ condition: Condition<Value>) -> Bool {
         if tryLock() { return unlockLeaving(condition) }
         // The lock of the storage guards everything in it.
         nonisolated(unsafe) let storage = self
@@ -138,8 +133,7 @@ extension ProtectedStorage {
     /// make, the next waiter is woken.
     ///
     /// - Returns: `true` if the value did not meet the condition.
-    @discardableResult
-    func unlockLeaving(_ condition: Condition<Value>) -> Bool {
+    @discardableResult func unlockLeaving(_ condition: Condition<Value>) -> Bool {
         table.remove(condition)
         // fault: one that leaves wakes nobody
         let wakes = unsafe condition.isForChange && condition.isWoken ? table.wakeMet(by: value.pointee) : []

@@ -10,8 +10,7 @@
 @usableFromInline
 final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
     // The value is the header, which is released without help.
-    @inlinable
-    deinit {
+    @inlinable deinit {
         if tableWord.load() != 0 { endTable() }
         unsafe PlatformLock.Storage.deinitialize(lockPlace)
     }
@@ -33,8 +32,7 @@ struct ProtectedLock {
 }
 
 extension ProtectedStorage {
-    @inlinable
-    static func make(_ value: Value) -> ProtectedStorage {
+    @inlinable static func make(_ value: Value) -> ProtectedStorage {
         let buffer = create(minimumCapacity: 1) { _ in value }
         // `create` makes an object of the class on which it is called.
         let storage = unsafe unsafeDowncast(buffer, to: ProtectedStorage.self)
@@ -50,8 +48,7 @@ extension ProtectedStorage {
     /// The address of the value, which is used only while the lock is held.
     @inlinable @inline(__always) var value: UnsafeMutablePointer<Value> { unsafe headerPlace }
 
-    @inlinable @inline(__always)
-    var lockPlace: UnsafeMutablePointer<PlatformLock.Storage> {
+    @inlinable @inline(__always) var lockPlace: UnsafeMutablePointer<PlatformLock.Storage> {
         unsafe elementsPlace.pointer(to: \.lock).unsafelyUnwrapped
     }
 
@@ -67,8 +64,7 @@ extension ProtectedStorage {
     // the value and unlocks. All are inlined, and none takes a closure. Otherwise each would be a call in generic code that
     // is not specialized, and an access took twice as long there.
 
-    @inlinable @inline(__always)
-    func lock() {
+    @inlinable @inline(__always) func lock() {
         unsafe schedulingPoint("access to", self, lockPlace)
         let hasLocked = unsafe PlatformLock.Storage.tryLock(lockPlace)
         _fixLifetime(self)
@@ -76,14 +72,12 @@ extension ProtectedStorage {
     }
 
     // The method stands here, because the type of the value is known here and need not be passed on.
-    @usableFromInline @inline(never)
-    func lockSlowly() {
+    @usableFromInline @inline(never) func lockSlowly() {
         withExtendedLifetime(self) { unsafe PlatformLock.Storage.lock(lockPlace, for: Protected<Value>.self) }
     }
 
     /// Takes the lock, if it is to be had in time.
-    @usableFromInline
-    func lock(until deadline: Deadline) -> Bool {
+    @usableFromInline func lock(until deadline: Deadline) -> Bool {
         if deadline == .never {
             lock()
             return true
@@ -96,16 +90,14 @@ extension ProtectedStorage {
         }
     }
 
-    @inlinable @inline(__always)
-    func tryLock() -> Bool {
+    @inlinable @inline(__always) func tryLock() -> Bool {
         unsafe schedulingPoint("try of", self, lockPlace, waits: false)
         defer { _fixLifetime(self) }
         return unsafe PlatformLock.Storage.tryLock(lockPlace)
     }
 
     /// Gives the lock back after an access that cannot have changed the value.
-    @inlinable @inline(__always)
-    func unlock() {
+    @inlinable @inline(__always) func unlock() {
         defer { _fixLifetime(self) }
         unsafe PlatformLock.Storage.unlock(lockPlace)
         // After that: a thread that comes in between finds the lock free, or is seen.
@@ -113,14 +105,12 @@ extension ProtectedStorage {
     }
 
     /// Gives the lock back after an access that may have changed the value.
-    @inlinable @inline(__always)
-    func commit() {
+    @inlinable @inline(__always) func commit() {
         if hasWaiters { commitNotifying() } else { unlock() }
     }
 
     /// Whether a thread or task waits for a change. The caller holds the lock.
-    @inlinable @inline(__always)
-    var hasWaiters: Bool {
+    @inlinable @inline(__always) var hasWaiters: Bool {
         defer { _fixLifetime(self) }
         return awaited.load() != 0
     }

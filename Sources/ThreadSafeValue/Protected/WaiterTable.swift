@@ -5,8 +5,7 @@
 import Dispatch
 
 /// The side table of one protected value, with the waits for a condition and the listeners to changes.
-@usableFromInline
-final class WaiterTable<Value> {
+@usableFromInline final class WaiterTable<Value> {
     /// The listeners to changes, which have a lock of their own.
     @usableFromInline let broadcaster: ChangeBroadcaster<Value>
 
@@ -31,8 +30,7 @@ final class WaiterTable<Value> {
 }
 
 /// The kinds of waiters that a protected value may have.
-@usableFromInline
-enum AwaitedChange {
+@usableFromInline enum AwaitedChange {
     /// A thread or task waits for a value that meets a condition.
     @inlinable static var toMeetCondition: UInt64 { 1 }
     /// A listener waits for every change.
@@ -87,8 +85,7 @@ extension WaiterTable {
     /// woken and is on its way. When that one commits or gives up, it calls this method.
     ///
     /// - Returns: Closures that wake the owners.
-    @usableFromInline
-    func wakeMet(by value: Value) -> [@Sendable () -> Void] {
+    @usableFromInline func wakeMet(by value: Value) -> [@Sendable () -> Void] {
         var met: [Condition<Value>] = []
         var isChangeWoken = false
         for case let condition? in conditions.elements {

@@ -24,8 +24,7 @@
 ///   - body: The access to the values, which it may change in place.
 /// - Returns: The result of the closure.
 /// - Throws: The error of the closure. The changes that it made before stay.
-@inlinable
-public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
+@inlinable public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
     body: (inout First, inout Second) throws(Failure) -> Result
@@ -56,8 +55,7 @@ public func withLocked<First, Second, Result: ~Copyable, Failure: Error>(
 ///   - body: The access to the values, which it may change in place.
 /// - Returns: The result of the closure.
 /// - Throws: The error of the closure. The changes that it made before stay.
-@inlinable
-public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
+@inlinable public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
     _ first: Protected<First>,
     _ second: Protected<Second>,
     _ third: Protected<Third>,
@@ -98,8 +96,7 @@ public func withLocked<First, Second, Third, Result: ~Copyable, Failure: Error>(
 ///   - body: The access to the values, which it may change in place.
 /// - Returns: The result of the closure.
 /// - Throws: The error of the closure. The changes that it made before stay.
-@inlinable
-public func withLocked<Value, Result: ~Copyable, Failure: Error>(
+@inlinable public func withLocked<Value, Result: ~Copyable, Failure: Error>(
     _ values: [Protected<Value>],
     body: (inout [Value]) throws(Failure) -> Result
 ) throws(Failure) -> Result {
@@ -139,8 +136,7 @@ func lock<First, Second>(_ first: ProtectedStorage<First>, _ second: ProtectedSt
 }
 
 /// Takes the locks of three values in the one order.
-@inlinable
-func lock<First, Second, Third>(
+@inlinable func lock<First, Second, Third>(
     _ first: ProtectedStorage<First>,
     _ second: ProtectedStorage<Second>,
     _ third: ProtectedStorage<Third>
@@ -154,15 +150,13 @@ func lock<First, Second, Third>(
     third.lock()
 }
 
-@usableFromInline @inline(never)
-func failNamedTwice() -> Never {
+@usableFromInline @inline(never) func failNamedTwice() -> Never {
     fatalError(
         "withLocked names one value twice. One value cannot have two inout accesses: check with `isSame(as:)` first."
     )
 }
 
-@usableFromInline @inline(never)
-func failCountChanged() -> Never {
+@usableFromInline @inline(never) func failCountChanged() -> Never {
     fatalError("The closure of withLocked has changed the number of the values. Keep one element for each value.")
 }
 

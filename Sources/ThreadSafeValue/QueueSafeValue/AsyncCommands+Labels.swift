@@ -10,8 +10,7 @@ extension AsyncCommands {
     ///
     /// - Parameter commandClosure: The closure, which is called as in `get { result in }`.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_disfavoredOverload @discardableResult
-    public func get(
+    @inlinable @_disfavoredOverload @discardableResult public func get(
         completion commandClosure: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?
     ) -> CommandHandle<Void> {
         commandClosure.map { get($0) } ?? CommandHandle(.failure(.commandClosureDeallocated))
@@ -24,8 +23,7 @@ extension AsyncCommands {
     ///   - completion: Called as in that form. If the closure is `nil`, it gets
     ///     ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_disfavoredOverload @discardableResult
-    public func get(
+    @inlinable @_disfavoredOverload @discardableResult public func get(
         manualCompletion commandClosure: (
             @Sendable (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
         )?,
@@ -41,8 +39,7 @@ extension AsyncCommands {
     ///   - completion: Called as in that form. If the closure is `nil`, it gets
     ///     ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_disfavoredOverload @discardableResult
-    public func set(
+    @inlinable @_disfavoredOverload @discardableResult public func set(
         accessClosure: (@Sendable (inout Value) throws -> Void)?,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
@@ -56,8 +53,7 @@ extension AsyncCommands {
     ///   - completion: Called as in that form. If the closure is `nil`, it gets
     ///     ``QueueSafeValueError/commandClosureDeallocated``.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_disfavoredOverload @discardableResult
-    public func set(
+    @inlinable @_disfavoredOverload @discardableResult public func set(
         manualCompletion accessClosure: (
             @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
         )?,

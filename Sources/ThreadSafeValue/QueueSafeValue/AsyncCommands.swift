@@ -50,8 +50,7 @@ extension AsyncCommands {
     ///
     /// - Parameter commandClosure: Called once on the target queue, with the value, or with the reason why there is none.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_transparent @discardableResult
-    public func get(
+    @inlinable @_transparent @discardableResult public func get(
         _ commandClosure: @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
         submit { turn in
@@ -72,8 +71,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the value or the reason why the command
     ///     failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_transparent @discardableResult
-    public func get(
+    @inlinable @_transparent @discardableResult public func get(
         _ commandClosure:
             @escaping @Sendable (
                 Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure
@@ -97,8 +95,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the new value or the reason why it was
     ///     not set.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_transparent @discardableResult
-    public func set(
+    @inlinable @_transparent @discardableResult public func set(
         newValue: Value,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
@@ -124,8 +121,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the updated value or the reason why the
     ///     command failed. The handle does not get the updated value.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_transparent @discardableResult
-    public func set(
+    @inlinable @_transparent @discardableResult public func set(
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Void,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
@@ -153,8 +149,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the answer or the reason why the command
     ///     failed.
     /// - Returns: A handle, to cancel the command or to await its answer.
-    @inlinable @_transparent @discardableResult
-    public func update<Answer: Sendable>(
+    @inlinable @_transparent @discardableResult public func update<Answer: Sendable>(
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Answer,
         completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Answer> {
@@ -178,8 +173,7 @@ extension AsyncCommands {
     ///   - completion: Called once on the target queue after the command, with the updated value or the reason why the
     ///     command failed.
     /// - Returns: A handle, to cancel the command or to await its end.
-    @inlinable @_transparent @discardableResult
-    public func set(
+    @inlinable @_transparent @discardableResult public func set(
         _ accessClosure: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
@@ -192,8 +186,7 @@ extension AsyncCommands {
     /// Submits a command, as one closure and one object.
     ///
     /// Unless `Answer` is `Void`, `run` puts an answer into the ending.
-    @inlinable @_transparent
-    func submit<Answer>(
+    @inlinable @_transparent func submit<Answer>(
         _ run: __owned @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
     ) -> CommandHandle<Answer> {
         unsafe schedulingPoint("async to", schedule.queue.storage, schedule.queue.word.storage, waits: false)
@@ -202,8 +195,7 @@ extension AsyncCommands {
     }
 
     /// Submits a command that has the turn until it is completed.
-    @inlinable @_transparent
-    func submitManually(
+    @inlinable @_transparent func submitManually(
         isChange: Bool,
         orFail refuse: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
         _ completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
@@ -239,8 +231,7 @@ extension AsyncCommands {
 
 extension CommandEnding {
     /// The ending of a command that was completed with `done`.
-    @inlinable
-    static func completed<Value>(
+    @inlinable static func completed<Value>(
         _ result: Result<Value?, QueueSafeValueError>,
         isChange: Bool,
         _ tell: ((Result<Value, QueueSafeValueError>) -> Void)?
@@ -250,8 +241,7 @@ extension CommandEnding {
     }
 
     /// The ending of a command that does not run, which only tells the caller why there is no turn.
-    @inlinable
-    static func refused<Told>(
+    @inlinable static func refused<Told>(
         _ turn: Result<AnyObject, QueueSafeValueError>,
         _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
     ) -> Self {
@@ -261,8 +251,7 @@ extension CommandEnding {
 
 extension Notification {
     /// Tells a completion the result, if there is a completion.
-    @inlinable
-    init?<Told>(
+    @inlinable init?<Told>(
         _ tell: ((Result<Told, QueueSafeValueError>) -> Void)?,
         _ result: @autoclosure () -> Result<Told, QueueSafeValueError>
     ) {

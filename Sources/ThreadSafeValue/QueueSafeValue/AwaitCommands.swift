@@ -111,8 +111,7 @@ extension AwaitCommands {
     ///
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, its changes stay.
     /// - Returns: The updated value, or the reason why the command failed.
-    @inlinable @inline(__always) @discardableResult
-    nonisolated(nonsending) public func set(
+    @inlinable @inline(__always) @discardableResult nonisolated(nonsending) public func set(
         _ accessClosure: (inout Value) throws -> Void
     ) async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true) { try changed(&$0, by: accessClosure) }
@@ -126,8 +125,7 @@ extension AwaitCommands {
     ///
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, its changes stay.
     /// - Returns: The updated value, or the reason why the command failed.
-    @inlinable @discardableResult
-    nonisolated(nonsending) public func set(
+    @inlinable @discardableResult nonisolated(nonsending) public func set(
         _ accessClosure: @Sendable (inout Value) async throws -> Void
     ) async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout) { value in
@@ -140,8 +138,7 @@ extension AwaitCommands {
     ///
     /// - Parameter commandClosure: Called at most once, in the task.
     /// - Returns: The result of the closure, or the reason why the command failed.
-    @inlinable @inline(__always)
-    nonisolated(nonsending) public func map<MappedValue: Sendable>(
+    @inlinable @inline(__always) nonisolated(nonsending) public func map<MappedValue: Sendable>(
         _ commandClosure: (Value) throws -> MappedValue
     ) async -> Result<MappedValue, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { try commandClosure($0) }
@@ -165,8 +162,7 @@ extension AwaitCommands {
     ///
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, its changes stay.
     /// - Returns: The result of the closure, or the reason why the command failed.
-    @inlinable @discardableResult
-    nonisolated(nonsending) public func update<Answer: Sendable>(
+    @inlinable @discardableResult nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: @Sendable (inout Value) async throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaitedBody(priority, timeout, accessClosure)
@@ -188,8 +184,7 @@ extension AwaitCommands {
     ///   - accessClosure: Called at most once, in the task and in the same turn, with a value that meets the condition. If
     ///     it throws, its changes stay.
     /// - Returns: The updated value, or the reason why the command failed.
-    @inlinable @discardableResult
-    nonisolated(nonsending) public func set(
+    @inlinable @discardableResult nonisolated(nonsending) public func set(
         when condition: (Value) -> Bool,
         _ accessClosure: (inout Value) throws -> Void
     ) async -> Result<Value, QueueSafeValueError> {
@@ -205,8 +200,7 @@ extension AwaitCommands {
     ///   - accessClosure: Called at most once, in the task and in the same turn, with a value that meets the condition. If
     ///     it throws, its changes stay.
     /// - Returns: The result of the closure, or the reason why the command failed.
-    @inlinable @discardableResult
-    nonisolated(nonsending) public func update<Answer: Sendable>(
+    @inlinable @discardableResult nonisolated(nonsending) public func update<Answer: Sendable>(
         when condition: (Value) -> Bool,
         _ accessClosure: (inout Value) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {

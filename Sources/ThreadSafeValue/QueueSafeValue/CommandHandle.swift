@@ -44,8 +44,7 @@ extension CommandHandle {
     /// - Returns: `true` if this call cancelled the command; `false` if the command had begun, or was cancelled or refused
     ///   before.
     /// - Complexity: O(log number of target queues that have commands), on average.
-    @discardableResult
-    public func cancel() -> Bool {
+    @discardableResult public func cancel() -> Bool {
         guard case .success(let accepted) = accepted else { return false }
         unsafe schedulingPoint("cancel of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
         return accepted.lane.turns.cancel(accepted.command, of: accepted.lane)
@@ -105,8 +104,7 @@ extension CommandHandle {
     ///   before.
     /// - Complexity: O(*n* log *n*) for *n* commands that wait for the target queue, once for a burst of changes. Other
     ///   commands of the value wait meanwhile.
-    @discardableResult
-    public func changePriority(to priority: CommandPriority) -> Bool {
+    @discardableResult public func changePriority(to priority: CommandPriority) -> Bool {
         guard case .success(let accepted) = accepted else { return false }
         unsafe schedulingPoint("change of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)
         return accepted.lane.turns.update { $0.changePriority(of: accepted.command, in: accepted.lane, to: priority) }

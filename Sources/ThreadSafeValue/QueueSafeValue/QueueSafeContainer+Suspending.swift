@@ -21,8 +21,7 @@ extension QueueSafeContainer {
     /// Takes back one `suspend()`. When none is left, the waiting commands go on.
     ///
     /// - Returns: Success, or ``QueueSafeValueError/notSuspended`` if the value was not suspended.
-    @discardableResult
-    public func resume() -> Result<Void, QueueSafeValueError> {
+    @discardableResult public func resume() -> Result<Void, QueueSafeValueError> {
         unsafe schedulingPoint("resume of", queue.storage, queue.word.storage, waits: false)
         if queue.withTurns({ turns in turns.update { $0.resume() } }) { return .success(()) }
         return .failure(.notSuspended.reported(for: Value.self, "resume()"))

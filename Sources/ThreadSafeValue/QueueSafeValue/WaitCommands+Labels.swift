@@ -19,8 +19,7 @@ extension WaitCommands {
     /// - Parameter commandClosure: The closure, which is called as in `get { result, done in }`.
     /// - Returns: The value, or the reason why the command failed. If the closure is `nil`, that is
     ///   ``QueueSafeValueError/commandClosureDeallocated``.
-    @inlinable @_disfavoredOverload @discardableResult
-    public func get(
+    @inlinable @_disfavoredOverload @discardableResult public func get(
         manualCompletion commandClosure: (
             (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
         )?
@@ -43,8 +42,7 @@ extension WaitCommands {
     /// - Parameter accessClosure: The closure, which is called as in `set { current, done in }`.
     /// - Returns: The updated value, or the reason why the command failed. If the closure is `nil`, that is
     ///   ``QueueSafeValueError/commandClosureDeallocated``.
-    @inlinable @_disfavoredOverload @discardableResult
-    public func set(
+    @inlinable @_disfavoredOverload @discardableResult public func set(
         manualCompletion accessClosure: ((inout Value, @escaping CommandCompletionClosure) throws -> Void)?
     ) -> Result<Value, QueueSafeValueError> {
         accessClosure.map { set($0) } ?? .failure(.commandClosureDeallocated)
@@ -55,8 +53,7 @@ extension WaitCommands {
     /// - Parameter commandClosure: The closure, which is called as in `map { current in }`.
     /// - Returns: The result of the closure, or the reason why the command failed. If the closure is `nil`, that is
     ///   ``QueueSafeValueError/commandClosureDeallocated``.
-    @inlinable @_disfavoredOverload
-    public func map<MappedValue>(
+    @inlinable @_disfavoredOverload public func map<MappedValue>(
         completion commandClosure: ((Value) throws -> MappedValue)?
     ) -> Result<MappedValue, QueueSafeValueError> {
         commandClosure.map { map($0) } ?? .failure(.commandClosureDeallocated)

@@ -9,8 +9,7 @@ public struct WaitSchedule<Value> {
     /// For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
     @usableFromInline let timeout: UInt64
 
-    @inlinable @_transparent
-    init(queue: consuming CommandQueue<Value>, timeout: UInt64 = .max) {
+    @inlinable @_transparent init(queue: consuming CommandQueue<Value>, timeout: UInt64 = .max) {
         (self.queue, self.timeout) = (queue, timeout)
     }
 }
@@ -65,16 +64,14 @@ extension WaitCommands {
     /// Reads the value.
     ///
     /// - Returns: The value, or the reason why there is none.
-    @inlinable @_transparent
-    public func get() -> Result<Value, QueueSafeValueError> {
+    @inlinable @_transparent public func get() -> Result<Value, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { $0 }
     }
 
     /// Reads the value in a closure, which has the value to itself.
     ///
     /// - Parameter commandClosure: Called once on the calling thread, with the value, or with the reason why there is none.
-    @inlinable
-    public func get(_ commandClosure: (Result<Value, QueueSafeValueError>) -> Void) {
+    @inlinable public func get(_ commandClosure: (Result<Value, QueueSafeValueError>) -> Void) {
         let result = queue.perform(priority, timeout, isChange: false) { commandClosure(.success($0)) }
         if case .failure(let error) = result { commandClosure(.failure(error)) }
     }
@@ -87,8 +84,7 @@ extension WaitCommands {
     /// - Parameter commandClosure: Called once on the calling thread, with `done`, and with the value or the reason why
     ///   there is none.
     /// - Returns: The value that the closure got, or the reason why the command failed.
-    @inlinable @discardableResult
-    public func get(
+    @inlinable @discardableResult public func get(
         _ commandClosure: (Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure) -> Void
     ) -> Result<Value, QueueSafeValueError> {
         var isCalled = false
@@ -137,8 +133,7 @@ extension WaitCommands {
     /// - Parameter accessClosure: Called at most once on the calling thread, with the value and `done`. If it throws, the
     ///   command ends, and its changes stay.
     /// - Returns: The updated value, or the reason why the command failed.
-    @inlinable @discardableResult
-    public func set(
+    @inlinable @discardableResult public func set(
         _ accessClosure: (inout Value, @escaping CommandCompletionClosure) throws -> Void
     ) -> Result<Value, QueueSafeValueError> {
         queue.performManually(priority, timeout, isChange: true, accessClosure)
@@ -148,8 +143,7 @@ extension WaitCommands {
     ///
     /// - Parameter commandClosure: Called at most once on the calling thread, with the value.
     /// - Returns: The result of the closure, or the reason why the command failed.
-    @inlinable @_transparent
-    public func map<MappedValue>(
+    @inlinable @_transparent public func map<MappedValue>(
         _ commandClosure: (Value) throws -> MappedValue
     ) -> Result<MappedValue, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: false) { try commandClosure($0) }

@@ -82,8 +82,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 ///   - timeout: For how long the call may wait for all turns.
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, its changes stay.
 /// - Returns: The result of the closure, or the reason why there is none.
-@inlinable @discardableResult
-public func withLocked<Container: QueueSafeContainer, Answer>(
+@inlinable @discardableResult public func withLocked<Container: QueueSafeContainer, Answer>(
     _ values: [Container],
     priority: CommandPriority = .lowest,
     timeout: DispatchTimeInterval = .never,
@@ -106,8 +105,7 @@ public func withLocked<Container: QueueSafeContainer, Answer>(
 }
 
 /// Takes the turns of several queues in the one order, runs `body` and gives the turns back. `kept` keeps the queues.
-@inlinable
-func withTurns<Kept, Answer>(
+@inlinable func withTurns<Kept, Answer>(
     of queues: [TurnQueue],
     keeping kept: Kept,
     _ priority: CommandPriority,
@@ -152,8 +150,7 @@ func takeTurns(of queues: [TurnQueue], _ priority: CommandPriority, _ timeout: U
     return .timedOut
 }
 
-@usableFromInline
-func giveTurnsBack(of queues: [TurnQueue]) {
+@usableFromInline func giveTurnsBack(of queues: [TurnQueue]) {
     // Listeners are told once all turns are free.
     // fault: told with a turn; told to nobody
     let deliveries = queues.compactMap { $0.releaseTurn(afterChange: true) }
