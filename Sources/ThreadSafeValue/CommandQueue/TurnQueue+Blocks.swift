@@ -26,11 +26,15 @@ extension TurnQueue {
     ///
     /// - Returns: Whether the block has the turn. If not, it is over.
     private func takeTurn(_ run: BlockRun) -> Bool {
-        var backoff = Backoff.beforeParking
+        var looks = HandoffPolicy.looksInLine
         while true {
-            guard let end = update({ $0.arrive(run, isLastLook: backoff.isOver) }) else { return false }
+            looks -= 1
+            guard let end = update({ $0.arrive(run, isLastLook: looks <= 0) }) else { return false }
             if case .hasTurn = end { return true }
-            while backoff.pause(), !turn.isFree {}
+            repeat {
+                for _ in 0..<HandoffPolicy.pausesInLine { pauseSpinning() }
+                looks -= 1
+            } while looks > 0 && !turn.isFree
         }
     }
 

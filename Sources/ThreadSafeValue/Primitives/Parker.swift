@@ -44,9 +44,8 @@ extension Parker {
 ///
 /// They grow, because each look takes the word out of the other processor's cache. They grow by four: 2 threads took
 /// 0.4 to 0.5 of a peer's time; with doubling, 0.5 to 0.8. They end at 32: with 16, 8 threads took 1.4 times as long.
-/// And
-/// the first is short: with one of 8, threads that collide now and then, and hold the value for 60 to 300 ns, were up to
-/// 1.15 times as slow.
+/// And the first is short: with one of 8, threads that collide now and then, and hold the value for 60 to 300 ns, were up
+/// to 1.15 times as slow.
 /// The thread never yields the processor: it would not know when it runs again.
 struct Backoff {
     /// How many pauses to make altogether, each of about 25 ns.
