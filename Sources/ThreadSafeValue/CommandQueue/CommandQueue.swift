@@ -113,7 +113,7 @@ extension CommandQueue {
 
     /// Gives back a turn for which something waits, or that of a value with listeners.
     @inlinable @inline(never) func giveTurnBackSlowly(afterChange isChange: Bool) {
-        withTurns { $0.releaseAndNotify(afterChange: isChange) }
+        withTurns { turns in turns.releaseAndNotify(afterChange: isChange) { storage.recordChange() } }
     }
 
     /// Takes the turn when the value meets a condition, runs `body` with it and gives the turn back.

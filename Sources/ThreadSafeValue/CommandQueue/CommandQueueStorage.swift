@@ -44,7 +44,7 @@ extension CommandQueueStorage {
     @inlinable var turnsWord: AtomicWord { word(1) }
 
     /// Keeps the `ChangeBroadcaster`, once somebody has listened.
-    var listenersWord: AtomicWord { word(2) }
+    @inlinable var listenersWord: AtomicWord { word(2) }
 
     /// How many commands of queues and of tasks may wait.
     private var limitWord: AtomicWord { word(3) }
@@ -98,7 +98,7 @@ extension CommandQueueStorage: CustomReflectable {
 extension CommandQueueStorage: AnyCommandQueue {
     var valueType: any Any.Type { Value.self }
 
-    func recordChange() -> Notification? {
+    @inlinable func recordChange() -> Notification? {
         let listeners: ChangeBroadcaster<Value>? = listenersWord.object()
         return unsafe (listeners?.record(headerPlace.pointee)).map { delivery in Notification { delivery.deliver() } }
     }

@@ -104,7 +104,8 @@ extension TurnQueue {
     private func complete(_ command: PendingCommand, of lane: Lane, _ ending: consuming CommandEnding) {
         let tell = ending.tell.map { _ in Line.Action.tell(command, lane) }
         command.finish(&ending)
-        releaseTurn(afterChange: ending.isChange, andFirst: tell)?.perform()  // fault: done: told with the turn
+        // fault: done: told with the turn
+        unsafe releaseTurn(afterChange: ending.isChange, andFirst: tell, owner.recordChange)?.perform()
         ending.failure?.reported(for: valueType, "a command with `done`")
         if tell == nil { command.releaseAndNotify(lane) }
     }

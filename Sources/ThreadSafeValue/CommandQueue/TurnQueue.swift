@@ -185,9 +185,12 @@ extension TurnQueue {
 
     /// Gives back the turn of the caller, and tells listeners.
     ///
-    /// - Parameter isChange: Whether the value may have changed.
-    @usableFromInline func releaseAndNotify(afterChange isChange: Bool) {
-        releaseTurn(afterChange: isChange)?.perform()
+    /// - Parameters:
+    ///   - isChange: Whether the value may have changed.
+    ///   - record: Gives the change to the listeners, and returns what tells them.
+    @usableFromInline
+    func releaseAndNotify(afterChange isChange: Bool, _ record: () -> Notification? = { nil }) {
+        releaseTurn(afterChange: isChange, record)?.perform()
     }
 
     /// Gives back the turn of the caller. Inlined, as each command comes here while something stands in line.
@@ -195,11 +198,16 @@ extension TurnQueue {
     /// - Parameters:
     ///   - isChange: Whether the value may have changed.
     ///   - action: What is to be done once the turn is free, before anything is sent for.
+    ///   - record: Gives the change to the listeners, and returns what tells them.
     /// - Returns: What tells listeners, when the caller has given all its turns back.
     @inline(__always)
-    func releaseTurn(afterChange isChange: Bool, andFirst action: Line.Action? = nil) -> Notification? {
+    func releaseTurn(
+        afterChange isChange: Bool,
+        andFirst action: Line.Action? = nil,
+        _ record: () -> Notification?
+    ) -> Notification? {
         // A listener that comes after this look is behind the command.
-        let delivery = unsafe isChange && turn.isObserved ? owner.recordChange() : nil
+        let delivery = isChange && turn.isObserved ? record() : nil
         let mayBeLifted = turn.isHeldByAsyncClosure
         // The task must not end while another one lifts its priority. An exchange that frees acquires nothing, so only a
         // further look at the word makes visible that another one is about to lift.

@@ -2,6 +2,24 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+// In generic code, a key path to one of these is made at run time, for more than a microsecond.
+
+extension Protected where Value: Collection {
+    /// The number of elements.
+    @inlinable public var count: Int { read { $0.count } }
+
+    /// Whether there is no element.
+    @inlinable public var isEmpty: Bool { read { $0.isEmpty } }
+
+    /// A copy of the first element, if there is one.
+    @inlinable public var first: Value.Element? { read { $0.first } }
+}
+
+extension Protected where Value: BidirectionalCollection {
+    /// A copy of the last element, if there is one.
+    @inlinable public var last: Value.Element? { read { $0.last } }
+}
+
 extension Protected where Value: RangeReplaceableCollection {
     /// Appends one element in place.
     ///

@@ -44,7 +44,7 @@ extension Protected {
         storage.lock()
         let member = unsafe storage.value.pointee[keyPath: keyPath]
         storage.unlock()
-        withExtendedLifetime(member) {}
+        _fixLifetime(member)
         return member
     }
 }

@@ -33,7 +33,9 @@ extension Protected where Value: Transitionable {
     ///
     /// - Parameter next: The new state.
     /// - Returns: `true` if the state is `next` now; `false` if nothing has changed.
-    @inlinable public func attemptToTransition(to next: Value) -> Bool { attemptToTransition(\.self, to: next) }
+    @inlinable public func attemptToTransition(to next: Value) -> Bool {
+        transition(to: next, if: { $0.canTransition(to: $1) }, exchange: { swap(&$0, &$1) })
+    }
 }
 
 extension Protected {
@@ -50,17 +52,28 @@ extension Protected {
         _ state: WritableKeyPath<Value, State>,
         to next: State
     ) -> Bool {
+        transition(
+            to: next,
+            if: { $0[keyPath: state].canTransition(to: $1) },
+            exchange: { swap(&$0[keyPath: state], &$1) }
+        )
+    }
+
+    @inlinable @inline(__always) func transition<State>(
+        to next: State,
+        if isAllowed: (Value, State) -> Bool,
+        exchange: (inout Value, inout State) -> Void
+    ) -> Bool {
         var other = next
         storage.lock()
-        // fault: every transition is allowed
-        guard unsafe storage.value.pointee[keyPath: state].canTransition(to: next) else {
+        guard unsafe isAllowed(storage.value.pointee, other) else {  // fault: every transition is allowed
             storage.unlock()
             return false
         }
-        unsafe swap(&storage.value.pointee[keyPath: state], &other)
+        unsafe exchange(&storage.value.pointee, &other)
         storage.commit()
         // The old state is released here, where its `deinit` may use the new one.
-        withExtendedLifetime(other) {}
+        _fixLifetime(other)
         return true
     }
 }

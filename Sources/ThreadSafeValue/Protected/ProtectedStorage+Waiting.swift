@@ -93,14 +93,13 @@ extension ProtectedStorage {
 
     /// Suspends the task until the value meets a condition, at least for a moment, or the task is cancelled.
     func wait(until isMet: @escaping @Sendable (Value) -> Bool) async where Value: Sendable {
+        lock()
+        if unsafe isMet(value.pointee) { return unlock() }
         // The stream ends when it is finished, or the task is cancelled.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let condition = Condition(isMet) { awaitedTarget.async { continuation.finish() } }
-        lock()
-        let isToWait = unsafe !isMet(value.pointee)
-        if isToWait { table.add(condition) }
+        table.add(condition)
         unlock()
-        if !isToWait { return }
         for await _ in stream {}
         leave(condition)
     }

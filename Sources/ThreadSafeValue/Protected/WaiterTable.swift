@@ -97,7 +97,8 @@ extension WaiterTable {
             met.append(condition)
         }
         for condition in met where !condition.isForChange { remove(condition) }
-        return met.map(\.wake)
+        // A closure, because a generic key path is made anew for each call.
+        return met.map { $0.wake }
     }
 }
 

@@ -101,7 +101,7 @@ extension AwaitCommands {
             swap(&value, &old)  // fault: await: old ends with turn
             return (updated: value, old: old)
         }
-        return result.map(\.updated)
+        return result.map { $0.updated }
     }
 
     /// Changes the value in place, in a closure that has the value to itself.

@@ -16,7 +16,7 @@ extension Result where Failure == QueueSafeValueError {
     /// - Returns: The answer.
     /// - Throws: The error of the closure, without ``QueueSafeValueError/unexpected(error:)`` around it; or the failure
     ///   of the command itself.
-    @discardableResult public func getOrRethrow() throws -> Success {
+    @inlinable @discardableResult public func getOrRethrow() throws -> Success {
         // No `catch .unexpected(let error)`: Swift 6.2 stumbles over it.
         if case .failure(.unexpected(let error)) = self { throw error }
         return try get()

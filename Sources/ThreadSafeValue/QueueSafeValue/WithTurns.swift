@@ -36,7 +36,11 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, An
 ) -> Result<Answer, QueueSafeValueError> {
     // Each container is asked once, because a container of another module may answer with another value each time.
     let (first, second) = (first.queue, second.queue)
-    return withTurns(of: [first.storage.turns, second.storage.turns], keeping: (first, second), priority, timeout) {
+    return withTurns {
+        takeTurns(of: first, second, priority, timeout.waitingNanoseconds)
+    } giveBack: {
+        giveTurnsBack(of: first, second)
+    } body: {
         try unsafe body(&first.value.pointee, &second.value.pointee)
     }
 }
@@ -64,7 +68,12 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 ) -> Result<Answer, QueueSafeValueError> {
     let (first, second, third) = (first.queue, second.queue, third.queue)
     let turns = [first.storage.turns, second.storage.turns, third.storage.turns]
-    return withTurns(of: turns, keeping: (first, second, third), priority, timeout) {
+    return withTurns {
+        takeTurns(of: turns, priority, timeout.waitingNanoseconds)
+    } giveBack: {
+        giveTurnsBack(of: turns)
+        withExtendedLifetime((first, second, third)) {}
+    } body: {
         try unsafe body(&first.value.pointee, &second.value.pointee, &third.value.pointee)
     }
 }
@@ -90,7 +99,13 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 ) -> Result<Answer, QueueSafeValueError> {
     // Closures, because a generic key path is made anew for each call.
     let queues = values.map { $0.queue }
-    return withTurns(of: queues.map { $0.storage.turns }, keeping: queues, priority, timeout) {
+    let turns = queues.map { $0.storage.turns }
+    return withTurns {
+        takeTurns(of: turns, priority, timeout.waitingNanoseconds)
+    } giveBack: {
+        giveTurnsBack(of: turns)
+        withExtendedLifetime(queues) {}
+    } body: {
         // The values are moved out and in again. They are not copied, so a collection is changed in place.
         var moved = [Container.Value]()
         moved.reserveCapacity(queues.count)
@@ -104,15 +119,13 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
     }
 }
 
-/// Takes the turns of several queues in the one order, runs `body` and gives the turns back. `kept` keeps the queues.
-@inlinable func withTurns<Kept, Answer>(
-    of queues: [TurnQueue],
-    keeping kept: Kept,
-    _ priority: CommandPriority,
-    _ timeout: DispatchTimeInterval,
-    _ body: () throws -> Answer
+/// Takes turns, runs `body`, and gives the turns back.
+@inlinable @inline(__always) func withTurns<Answer>(
+    take: () -> QueueSafeValueError?,
+    giveBack: () -> Void,
+    body: () throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    if let failure = takeTurns(of: queues, priority, timeout.waitingNanoseconds) { return .failure(failure) }
+    if let failure = take() { return .failure(failure) }
     return scope {
         do {
             return .success(try body())
@@ -120,9 +133,38 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
             return .failure(.unexpected(error: error))
         }
     } end: {
-        giveTurnsBack(of: queues)
-        withExtendedLifetime(kept) {}
+        giveBack()
     }
+}
+
+/// Takes two turns, or none. Turns that are free are taken without a list.
+@inlinable @inline(__always) func takeTurns<First, Second>(
+    of first: CommandQueue<First>,
+    _ second: CommandQueue<Second>,
+    _ priority: CommandPriority,
+    _ timeout: UInt64
+) -> QueueSafeValueError? {
+    let thread = currentThreadIdentity()
+    unsafe schedulingPoint("try of", first.storage, first.word.storage, waits: false)
+    if first.word.exchangeAcquiring(TurnWord.idle, for: thread) {
+        unsafe schedulingPoint("try of", second.storage, second.word.storage, waits: false)
+        if second.word.exchangeAcquiring(TurnWord.idle, for: thread) { return nil }
+        first.giveTurnBack(of: thread, afterChange: false)
+    }
+    return takeTurns(of: [first.storage.turns, second.storage.turns], priority, timeout)
+}
+
+/// Gives two turns back.
+@inlinable @inline(__always) func giveTurnsBack<First, Second>(
+    of first: CommandQueue<First>,
+    _ second: CommandQueue<Second>
+) {
+    let thread = currentThreadIdentity()
+    var rest: [TurnQueue] = []
+    if !first.word.exchangeReleasing(thread, for: TurnWord.idle) { rest.append(first.storage.turns) }
+    if !second.word.exchangeReleasing(thread, for: TurnWord.idle) { rest.append(second.storage.turns) }
+    if !rest.isEmpty { giveTurnsBack(of: rest) }
+    withExtendedLifetime((first, second)) {}
 }
 
 /// Takes all turns, or none.
@@ -153,6 +195,6 @@ func takeTurns(of queues: [TurnQueue], _ priority: CommandPriority, _ timeout: U
 @usableFromInline func giveTurnsBack(of queues: [TurnQueue]) {
     // Listeners are told once all turns are free.
     // fault: told with a turn; told to nobody
-    let deliveries = queues.compactMap { $0.releaseTurn(afterChange: true) }
+    let deliveries = queues.compactMap { unsafe $0.releaseTurn(afterChange: true, $0.owner.recordChange) }
     for delivery in deliveries { delivery.perform() }
 }

@@ -85,3 +85,27 @@ public final class MutexBox<Value: Sendable>: Sendable {
         value.withLock { $0 }
     }
 }
+
+/// A protected list.
+public final class ProtectedList<Element: Sendable>: Sendable {
+    private let items: Protected<[Element]>
+
+    /// Makes a list.
+    public init(_ items: [Element]) { self.items = Protected(items) }
+
+    /// The number of elements.
+    @inline(never)
+    public var count: Int { items.count }
+}
+
+/// A list behind the lock of the standard library.
+public final class MutexList<Element: Sendable>: Sendable {
+    private let items: Mutex<[Element]>
+
+    /// Makes a list.
+    public init(_ items: [Element]) { self.items = Mutex(items) }
+
+    /// The number of elements.
+    @inline(never)
+    public var count: Int { items.withLock { $0.count } }
+}

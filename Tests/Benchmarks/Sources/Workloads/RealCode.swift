@@ -8,7 +8,8 @@ import Members
 extension Contest {
     /// The forms of real code that are no other contest's.
     public static let realCode = [
-        genericChange, genericSetAndGet, wrappedInClass, element, key, part, loneCommand,
+        genericChange, genericSetAndGet, genericMember, wrappedInClass, element, key, part, largeStructure, twoValues,
+        loneCommand,
     ]
 
     /// Changing the value of a public generic class of another module.
@@ -28,6 +29,16 @@ extension Contest {
         contestants: [
             Contestant("Protected", isOurs: true, reading: GenericProtected.self),
             Contestant("Mutex", reading: GenericMutex.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// The number of elements of a list in a public generic class of another module.
+    public static let genericMember = Contest(
+        name: "count the elements in a generic class",
+        contestants: [
+            Contestant("handle.count", isOurs: true, reading: GenericProtectedList.self),
+            Contestant("Mutex", reading: GenericMutexList.self),
         ],
         settings: [.alone]
     )
@@ -70,6 +81,27 @@ extension Contest {
         contestants: [
             Contestant("handle[1...2] = [1, 2]", isOurs: true, reading: HandlePart.self),
             Contestant("Mutex", reading: MutexPart.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// A look at a structure of 136 bytes, six members of which count references.
+    public static let largeStructure = Contest(
+        name: "read a member of a large structure",
+        contestants: [
+            Contestant("Protected.read", isOurs: true, reading: ProtectedSession.self),
+            Contestant("Mutex", reading: MutexSession.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// Changing two values in one step.
+    public static let twoValues = Contest(
+        name: "change two values at once",
+        contestants: [
+            Contestant("withLocked, queue-safe", isOurs: true, changing: TwoTurns.self),
+            Contestant("withLocked, protected", isOurs: true, changing: TwoLocked.self),
+            Contestant("Mutex in Mutex", changing: TwoMutexes.self),
         ],
         settings: [.alone]
     )
