@@ -32,7 +32,7 @@ extension AcceptedCommand {
     /// as an async closure has the turn.
     var needsCallingThread: Bool {
         let (main, isInTask) = (DispatchQueue.main.identity, currentTaskIdentity() != 0)
-        if lane.target.identity == main, DispatchQueue.own?.identity == main { return isPending }
+        if lane.target.identity == main, DispatchQueue.isMain { return isPending }
         return isInTask && isPending && lane.turns.withLine { !$0.isOver && $0.turn.isHeldByAsyncClosure }
     }
 

@@ -3,7 +3,7 @@
 //
 
 // Commands that a task awaits. Sync and async closures run in the task, so no thread of the cooperative pool waits for
-// a turn. A sync closure that finds the turn free has it as the thread.
+// a turn. A sync closure has the turn as the thread, so that another task which begins in the closure is known.
 
 extension CommandQueue where Value: Sendable {
     /// Runs `body` with the turn, and suspends the task for as long as that takes.
@@ -14,16 +14,21 @@ extension CommandQueue where Value: Sendable {
         _ body: Body<Success>
     ) async -> Outcome<Success> {
         unsafe schedulingPoint("await of", storage, word.storage)
-        let thread = currentThreadIdentity()
-        if word.exchangeAcquiring(TurnWord.idle, for: thread) {
-            // With the turn: the command before may have cancelled the task.
-            if !Task.isCancelled { return runAndGiveTurnBack(of: thread, isChange: isChange, body) }
-            giveTurnBack(of: thread, afterChange: false)
-            return .failure(.cancelled)
+        if word.exchangeAcquiring(TurnWord.idle, for: currentThreadIdentity()) {
+            return runUnlessCancelled(isChange: isChange, body)
         }
-        let (turns, task, deadline) = (storage.turns, currentTaskIdentity(), Deadline(after: timeout))
-        if let failure = await turns.waitForTurn(priority, until: deadline, as: task) { return .failure(failure) }
-        return runAndGiveTurnBack(of: task, isChange: isChange, body)
+        let (turns, deadline) = (storage.turns, Deadline(after: timeout))
+        if let failure = await turns.waitForTurn(priority, until: deadline) { return .failure(failure) }
+        return runAndGiveTurnBack(of: currentThreadIdentity(), isChange: isChange, body)
+    }
+
+    /// Runs `body` with the turn. Before that, a command or a condition may have cancelled the task.
+    @inlinable @inline(__always)
+    func runUnlessCancelled<Success>(isChange: Bool, _ body: Body<Success>) -> Outcome<Success> {
+        let thread = currentThreadIdentity()
+        if !Task.isCancelled { return runAndGiveTurnBack(of: thread, isChange: isChange, body) }
+        giveTurnBack(of: thread, afterChange: false)
+        return .failure(.cancelled)
     }
 
     /// Runs `body` with the turn, which is kept while it is suspended.
@@ -34,8 +39,7 @@ extension CommandQueue where Value: Sendable {
     ) async -> Outcome<Success> {
         unsafe schedulingPoint("await of", storage, word.storage)
         let (turns, deadline) = (storage.turns, Deadline(after: timeout))
-        let holder = currentTaskIdentity() | TurnWord.asyncBit
-        if let failure = await turns.waitForTurn(priority, until: deadline, as: holder) { return .failure(failure) }
+        if let failure = await turns.waitForTurn(priority, until: deadline, isAsync: true) { return .failure(failure) }
         let result: Outcome<Success>
         do {
             result = .success(try unsafe await body(&value.pointee))
@@ -55,14 +59,14 @@ extension CommandQueue where Value: Sendable {
         _ body: Body<Success>
     ) async -> Outcome<Success> {
         unsafe schedulingPoint("await of", storage, word.storage)
-        let (turns, task, deadline) = (storage.turns, currentTaskIdentity(), Deadline(after: timeout))
-        var failure = await turns.waitForTurn(priority, until: deadline, as: task)
+        let (turns, deadline) = (storage.turns, Deadline(after: timeout))
+        var failure = await turns.waitForTurn(priority, until: deadline)
         while failure == nil, unsafe !isMet(value.pointee) {
-            failure = await turns.waitForTurn(priority, until: deadline, as: task, isWatching: true)
+            failure = await turns.waitForTurn(priority, until: deadline, isWatching: true)
         }
         // The test may have taken long.
         if failure == nil { failure = withTurns { $0.failure(at: deadline) } }
         if let failure { return .failure(failure) }
-        return runAndGiveTurnBack(of: task, isChange: true, body)
+        return runUnlessCancelled(isChange: true, body)
     }
 }

@@ -25,7 +25,15 @@ extension LaneCommands {
     }
 
     /// The priority of one of the commands has changed.
-    mutating func notePriorityChanged() { isUnsorted = true }
+    mutating func notePriorityChanged(of command: PendingCommand, from old: CommandPriority) {
+        // Commands that change in the order of their arrivals need no sorting.
+        let last = lists[Int(command.priority.rawValue)].lastArrival
+        guard !isUnsorted, lists[Int(old.rawValue)].first === command, unsafe last < command.arrival else {
+            isUnsorted = true
+            return
+        }
+        if let first = lists[Int(old.rawValue)].removeFirst() { append(first) }
+    }
 
     private mutating func sort() {
         var commands: [PendingCommand] = []
@@ -82,5 +90,12 @@ extension LaneCommands {
         var list = batch
         list.append(contentsOf: lists[level])
         lists[level] = list
+    }
+}
+
+extension LinkedFIFO<PendingCommand> {
+    /// When the last one came; 0 if there is none.
+    fileprivate var lastArrival: UInt64 {
+        unsafe last?._withUnsafeGuaranteedRef { unsafe $0.arrival } ?? 0
     }
 }

@@ -16,12 +16,14 @@ extension Line {
         let lane = lane(for: target, of: turns)
         unsafe command.arrival = nextArrival()
         lane.commands.append(command)
-        let priority = command.priority
+        switch lane.state.standing {
+        // A lane in line may have a batch, so only its place changes.
         // fault: rule 1: a lane does not move up
-        let isBehind = lane.state.standing == .inLine && priority <= lane.state.priority
+        case .inLine: isUnchanged = unsafe !moveUp(lane, to: (command.priority, command.arrival))
         // A late lane gets its place when its block arrives.
-        isUnchanged = isBehind || lane.state.standing == .late
-        if !isUnchanged { reinsert(lane) }
+        case .late: isUnchanged = true
+        default: reinsert(lane)
+        }
         return lane
     }
 
@@ -102,7 +104,7 @@ extension Line {
         guard command.endBeforeItBegins(as: .cancelled) else { return false }
         acceptedCount -= 1  // fault: cancelled, it is counted
         lane.commands.noteCancelled()
-        reinsertAfterCancelling(lane)
+        if unsafe lane.state.arrival == command.arrival { reinsertAfterCancelling(lane) }
         return true
     }
 
@@ -114,9 +116,9 @@ extension Line {
         in lane: Lane,
         to priority: CommandPriority
     ) -> Bool {
-        let wasFirst = unsafe lane.state.arrival == command.arrival
+        let (wasFirst, old) = unsafe (lane.state.arrival == command.arrival, command.priority)
         guard command.setPriority(priority) else { return false }
-        lane.commands.notePriorityChanged()
+        lane.commands.notePriorityChanged(of: command, from: old)
         // A block with a batch looks at the line before it goes on.
         reorderings.note()  // fault: its block sees no new priority
         guard lane.state.standing == .inLine else { return true }

@@ -107,9 +107,9 @@ extension Line {
     }
 
     /// A thread or a task was woken: how its wait ended.
-    mutating func finishWait(_ waiter: Waiter) -> WaitEnd {
+    mutating func finishWait(_ waiter: Waiter, as holder: UInt64) -> WaitEnd {
         if let error = waiter.state.refusal { return .refused(error) }
-        if arrive(waiter, as: waiter.identity) { return .hasTurn }
+        if arrive(waiter, as: holder) { return .hasTurn }
         oweAfterComingInVain(waiter)
         return .mayTry
     }
@@ -119,7 +119,9 @@ extension Line {
     /// - Returns: The priority of the front, if that is a task.
     mutating func refuseThreadsOfTasks() -> UInt8? {
         if taskThreadCount > 0 {  // fault: a closure lets threads sleep
-            for thread in callers() where thread.state.task != 0 { refuse(thread, .circularWait) }
+            for case let thread? in waiters.elements + watchers.elements where thread.state.task != 0 {
+                refuse(thread, .circularWait)
+            }
         }
         return front?.state.taskPriority
     }

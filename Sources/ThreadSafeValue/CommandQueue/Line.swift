@@ -185,7 +185,6 @@ extension Line {
         if waiter.kind == .queue { laneCounts[Int(waiter.state.priority.rawValue)] += number }
         if waiter.kind != .thread { return }
         threadCount += number
-        if waiter.state.task != 0 { taskThreadCount += number }
         guard let own = waiter.state.own else { return }
         let count = (owns[own.identity]?.count ?? 0) + number
         owns[own.identity] = count == 0 ? nil : (own, count)
@@ -202,6 +201,7 @@ extension Line {
     mutating func enter(_ waiter: Waiter, isWatching: Bool) {
         waiter.state.arrival = nextArrival()
         waiter.state.needsNoWake = true
+        if waiter.state.task != 0 { taskThreadCount += 1 }
         if isWatching {
             waiter.state.standing = .watching
             watchers.append(waiter)
@@ -217,6 +217,7 @@ extension Line {
     /// A thread or a task waits no more.
     mutating func leave(_ waiter: Waiter) {
         remove(waiter)
+        if waiter.state.task != 0 { taskThreadCount -= 1 }
         if waiter.state.isRegistered { WaitGraph.shared.end(waiter.waiting) }
         waiter.state.isRegistered = false
     }
@@ -258,12 +259,16 @@ extension Line {
     }
 
     /// A lane whose first command is not known takes the place of another command, if that comes first.
-    mutating func moveUp(_ lane: Lane, to place: (priority: CommandPriority, arrival: UInt64)) {
+    ///
+    /// - Returns: Whether it does.
+    @discardableResult
+    mutating func moveUp(_ lane: Lane, to place: (priority: CommandPriority, arrival: UInt64)) -> Bool {
         let old = (lane.state.priority, lane.state.arrival)
-        guard place.priority > old.0 || place.priority == old.0 && place.arrival < old.1 else { return }
+        guard place.priority > old.0 || place.priority == old.0 && place.arrival < old.1 else { return false }
         remove(lane)
         (lane.state.priority, lane.state.arrival) = place
         insert(lane)
+        return true
     }
 
     /// Takes a waiter that is late out of the line until it arrives.

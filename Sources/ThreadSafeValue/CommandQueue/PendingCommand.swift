@@ -2,6 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
+import Dispatch
+
 /// Where a command for a target queue is in its life.
 public enum CommandState: UInt64, Sendable {
     /// The command was accepted and waits for its turn.
@@ -183,7 +185,11 @@ extension PendingCommand {
         unsafe tell.take()?.perform()
         if !isAwaited { return }
         let awaiting = lane.turns.withLine { _ in unsafe self.awaiting.drain() }
-        awaiting.forEach { $0.tell.perform() }
+        for one in awaiting where one.parker != nil { one.tell.perform() }
+        // Resuming a task may wait for another one that is to be resumed.
+        nonisolated(unsafe) let tasks = awaiting.filter { $0.parker == nil }
+        for index in unsafe tasks.indices.dropLast() { awaitedTarget.async { unsafe tasks[index].tell.perform() } }
+        unsafe tasks.last?.tell.perform()
     }
 
     /// The command does not run.

@@ -43,7 +43,7 @@ extension TurnQueue {
         while run.hasTurn {
             if let command = unsafe run.claimNext(self) {
                 unsafe command._withUnsafeGuaranteedRef { self.run($0, run) }
-                if !run.hasTurn || !run.isToTell { continue }  // fault: rule 6: told after the batch
+                if !run.hasTurn || !run.isToTell && !run.hasChanged { continue }  // fault: rule 6: told after the batch
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
                 // free. A change puts those that wait for one in line first.
                 if run.hasMore, !run.hasChanged, tellAndGoOn(run) { continue }

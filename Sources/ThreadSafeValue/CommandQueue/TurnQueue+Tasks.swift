@@ -18,20 +18,20 @@ extension TurnQueue {
     /// - Parameters:
     ///   - priority: How early it gets its turn.
     ///   - deadline: Until when it waits.
-    ///   - holder: The task, and whether its closure is async.
+    ///   - isAsync: Whether its closure is async. The task has the turn then, otherwise the thread.
     ///   - isWatching: Whether the task has the turn, gives it back, and takes it again after the next change.
     /// - Returns: `nil` with the turn, or why there is none to be had.
     @usableFromInline nonisolated(nonsending) func waitForTurn(
         _ priority: CommandPriority,
         until deadline: Deadline,
-        as holder: UInt64,
+        isAsync: Bool = false,
         isWatching: Bool = false
     ) async -> QueueSafeValueError? {
         if !isWatching, Task.isCancelled { return .cancelled }
-        let end = takeTurn(priority, as: holder, until: deadline, isWatching: isWatching)
+        let end = takeTurn(priority, as: holder(isAsync), until: deadline, isWatching: isWatching)
         var failure = end.failure
         if case .mayTry = end {
-            let end = await stand(priority, until: deadline, as: holder, isWatching: isWatching)
+            let end = await stand(priority, until: deadline, isAsync: isAsync, isWatching: isWatching)
             failure = end.failure ?? self.failure(at: deadline)
         }
         if let failure {
@@ -43,20 +43,25 @@ extension TurnQueue {
             return .cancelled
         }
         // An async closure has the turn: threads of the pool must not sleep until it ends.
-        if holder & TurnWord.asyncBit != 0, !turn.isLineEmpty, let priority = update({ $0.refuseThreadsOfTasks() }) {
-            liftPriority(of: holder, to: priority)
+        if isAsync, !turn.isLineEmpty || turn.isObserved, let priority = update({ $0.refuseThreadsOfTasks() }) {
+            liftPriority(of: currentTaskIdentity(), to: priority)
         }
         return nil
+    }
+
+    /// Who has the turn while the closure of the calling task runs.
+    private func holder(_ isAsync: Bool) -> UInt64 {
+        isAsync ? currentTaskIdentity() | TurnWord.asyncBit : currentThreadIdentity()
     }
 
     /// Stands in line, now or after the next change, until the task has the turn or does not get it.
     nonisolated(nonsending) private func stand(
         _ priority: CommandPriority,
         until deadline: Deadline,
-        as holder: UInt64,
+        isAsync: Bool,
         isWatching: Bool
     ) async -> WaitEnd {
-        let waiter = TaskWaiter(.task, identity: holder)
+        let waiter = TaskWaiter(.task, identity: currentTaskIdentity())
         // From outside: its time is over, or it is cancelled.
         let refuse = { @Sendable [self] (error: QueueSafeValueError) in update { $0.refuse(waiter, error) } }
         let isAccepted = update { line in
@@ -81,7 +86,7 @@ extension TurnQueue {
             } onCancel: {
                 refuse(.cancelled)  // fault: cancelled, a task waits on
             }
-            let end = update { $0.finishWait(waiter) }
+            let end = update { $0.finishWait(waiter, as: holder(isAsync)) }
             guard case .mayTry = end else { return end }
         }
     }

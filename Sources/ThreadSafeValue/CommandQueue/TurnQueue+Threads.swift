@@ -73,7 +73,7 @@ extension TurnQueue {
             var end = spinInLine(waiter, priority) ? .hasTurn : update { $0.prepareToPark(waiter) }
             if case .mayTry = end {
                 #if DEBUG
-                warnOfSleep(isInTask: task != 0, own)
+                warnOfSleep(isInTask: task != 0)
                 #endif
                 while !waiter.parker.park(until: time) {
                     update { line in
@@ -82,7 +82,7 @@ extension TurnQueue {
                     }
                     time = .max
                 }
-                end = update { $0.finishWait(waiter) }
+                end = update { $0.finishWait(waiter, as: waiter.identity) }
             }
             guard case .mayTry = end else { return end }
         }
@@ -90,8 +90,8 @@ extension TurnQueue {
 
     #if DEBUG
     /// Writes a line, once for a value, if the thread that is about to sleep may be needed by what it waits for.
-    private func warnOfSleep(isInTask: Bool, _ own: OwnQueue?) {
-        let isNeeded = turn.isHeldByAsyncClosure && own?.identity == DispatchQueue.main.identity
+    private func warnOfSleep(isInTask: Bool) {
+        let isNeeded = turn.isHeldByAsyncClosure && DispatchQueue.isMain
         guard isInTask || isNeeded, !withLine({ exchange(&$0.hasWarnedOfSleep, with: true) }) else { return }
         let sleeper =
             isNeeded ? "the main thread sleep, which an async closure may need" : "a thread sleep, which tasks may need"

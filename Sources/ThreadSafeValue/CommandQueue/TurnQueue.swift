@@ -14,6 +14,8 @@ import Dispatch
     /// The turn word, in the storage of the value.
     let word: AtomicWord
 
+    let valueType: any Any.Type
+
     // Not to be used once the line is over.
     unowned(unsafe) let owner: any AnyCommandQueue
 
@@ -32,7 +34,7 @@ import Dispatch
     private let lifts = DispatchGroup()
 
     init(word: AtomicWord, startedCount: AtomicWord, owner: any AnyCommandQueue, limit: Int) {
-        (self.word, self.startedCount) = (word, startedCount)
+        (self.word, self.startedCount, valueType) = (word, startedCount, owner.valueType)
         unsafe self.owner = owner
         unsafe line = Line(word: word, startedCount: startedCount, reorderings: reorderings, limit: limit)
     }
@@ -53,8 +55,6 @@ protocol AnyCommandQueue: AnyObject {
 
 extension TurnQueue {
     var turn: TurnWord { TurnWord(bits: word.load()) }
-
-    var valueType: any Any.Type { unsafe owner.valueType }
 
     /// The turn in the graph of all waits.
     var resource: WaitGraph.Resource { WaitGraph.Resource(isTurn: true, word: word, user: valueType) }

@@ -63,6 +63,15 @@ extension DispatchQueue {
         }
     )
 
+    private static let mainKey = {
+        let key = DispatchSpecificKey<Void>()
+        main.setSpecific(key: key, value: ())
+        return key
+    }()
+
+    /// Whether the calling thread runs a block of the main queue, or of one whose target that is.
+    static var isMain: Bool { getSpecific(key: mainKey) != nil }
+
     /// Lets blocks of this queue find it from now on; not those of a global queue, which has other threads.
     func becomeOwn() {
         if getSpecific(key: Self.ownKey) != nil || Self.globalIdentities.contains(identity) { return }

@@ -13,7 +13,7 @@ protocol Linked: AnyObject {
 /// It keeps the elements alive, and must be empty when it goes away.
 @safe struct LinkedFIFO<Element: Linked> {
     private(set) var head: Unmanaged<Element>?
-    private var last: Unmanaged<Element>?
+    private(set) var last: Unmanaged<Element>?
 
     private(set) var count = 0
 }

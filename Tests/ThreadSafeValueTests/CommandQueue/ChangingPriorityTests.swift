@@ -91,6 +91,31 @@ struct ChangingPriorityTests {
         #expect(await value.async.lowestPriority.get() == .success([0, 3, 1, 2, 4]))
     }
 
+    @Test("A command that is raised beside a block keeps its place when a more urgent one comes")
+    func besideMoreUrgent() throws {
+        let order = try inTime { [queue] in
+            let value = QueueSafeValue(value: [Int]())
+            let (hasBegun, mayEnd) = (Door(), Door())
+            value.suspend()
+            value.async(performIn: queue).lowestPriority.set { _ in
+                hasBegun.open()
+                mayEnd.waitUntilOpen()
+            }
+            let handles = [1, 2].map { index in
+                value.async(performIn: queue).lowestPriority.set { $0.append(index) }
+            }
+            value.resume()
+            hasBegun.waitUntilOpen()
+            // Both are in the batch of the block.
+            #expect(handles[1].changePriority(to: .medium))
+            value.async(performIn: queue).highPriority.set { $0.append(3) }
+            mayEnd.open()
+            for handle in handles { handle.wait() }
+            return value.wait.lowestPriority.get()
+        }
+        #expect(order == .success([3, 2, 1]))
+    }
+
     @Test("A command that is over, was cancelled or was refused is not changed")
     func over() async {
         let value = QueueSafeValue(value: 0, pendingCommandLimit: 1)

@@ -76,11 +76,11 @@ struct LineTests {
         expect("") { $0.enter(first, isWatching: false) }
         expect("") { _ = $0.prepareToPark(first) }
         var end = WaitEnd.hasTurn
-        expect("") { end = $0.finishWait(first) }
+        expect("") { end = $0.finishWait(first, as: first.identity) }
         #expect(end.failure == nil && first.state.isOwed)
         #expect(table.line.turn.isOwed(before: .low))
         expect("wake 1") { $0.release(afterChange: true) }
-        expect("") { end = $0.finishWait(first) }
+        expect("") { end = $0.finishWait(first, as: first.identity) }
         guard case .hasTurn = end else {
             Issue.record("The front has not the turn.")
             return

@@ -3,6 +3,7 @@
 //
 
 import Dispatch
+import Foundation
 import Testing
 import ThreadSafeValue
 
@@ -125,6 +126,65 @@ struct WaitingForHandleTests {
             told.waitUntilOpen()
             #expect(answers.entries == [.success(2)])
         }
+    }
+
+    /// The handler runs while the runtime keeps its task from going on.
+    @Test("A task goes on although the handler of another one, which waits for the same command, waits for it")
+    func twoTasks() throws {
+        try inTime { [queue] in
+            let value = QueueSafeValue(value: 1)
+            value.suspend()
+            let handle = value.async(performIn: queue).lowestPriority.update { $0 + 1 }
+            let (first, second, isHandled, isOver) = (Door(), Door(), Door(), Door())
+            let task = OwnThreads.run {
+                await withTaskCancellationHandler {
+                    #expect(await handle.value == .success(2))
+                } onCancel: {
+                    isHandled.open()
+                    second.waitUntilOpen()
+                }
+                first.open()
+            }
+            // It waits before the other one, or is about to.
+            Thread.sleep(forTimeInterval: 0.005)
+            OwnThreads.run {
+                #expect(await handle.value == .success(2))
+                second.open()
+            }
+            let canceller = RunningThread {
+                task.cancel()
+                isOver.open()
+            }
+            isHandled.waitUntilOpen()
+            value.resume()
+            for door in [first, second, isOver] { door.waitUntilOpen() }
+            canceller.join()
+        }
+    }
+
+    /// A queue that was late has a mark of its own, which must not hide that its target is the main queue.
+    @Test("So does one in a block of a queue whose target is the main queue")
+    func targetIsMain() async throws {
+        Mistakes.keepQuiet()
+        let value = QueueSafeValue(value: 1)
+        let queue = DispatchQueue(label: "on main", target: .main)
+        let answers: [Result<Int, QueueSafeValueError>] = await withCheckedContinuation { continuation in
+            let answers = Log<Result<Int, QueueSafeValueError>>()
+            let ask = { @Sendable in
+                answers.add(value.async(performIn: .main).lowestPriority.update { $0 + 1 }.wait())
+            }
+            queue.async {
+                ask()
+                // The queue is late, as this thread waits on it.
+                value.async(performIn: queue).lowestPriority.set { $0 += 1 }
+                value.wait.lowestPriority.get { _ in }
+            }
+            queue.async {
+                ask()
+                continuation.resume(returning: answers.entries)
+            }
+        }
+        #expect(answers == [.failure(.circularWait), .failure(.circularWait)])
     }
 
     @Test("On the main thread, a wait for a command on the main queue answers, and the command runs later")

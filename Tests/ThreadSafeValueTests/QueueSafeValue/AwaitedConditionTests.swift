@@ -49,6 +49,18 @@ struct AwaitedConditionTests {
         }
     }
 
+    @Test func `No closure begins if its task was cancelled while the condition was tested`() async {
+        let value = QueueSafeValue(value: 0)
+        let task = Task {
+            await value.async.lowestPriority.set(when: { _ in
+                withUnsafeCurrentTask { $0?.cancel() }
+                return true
+            }) { $0 += 10 }
+        }
+        #expect(await task.value == .failure(.cancelled))
+        #expect(await value.async.lowestPriority.get() == .success(0))
+    }
+
     @Test func `A cancelled task goes on at once, wherever it waits`() async throws {
         let value = QueueSafeValue(value: 0)
         let tests = Log<Int>()

@@ -26,6 +26,36 @@ struct CommandConditionTests {
         #expect(value.wait.lowestPriority.get() == .success(8))
     }
 
+    /// The commands are in one batch, and the second one is not a change.
+    @Test("The change of a command is heard of before the next command of its block begins", arguments: [false, true])
+    func changeInBatch(isManual: Bool) throws {
+        let answer = try inTime {
+            let (value, isTested) = (QueueSafeValue(value: 0), Door())
+            let answers = Log<Answer>()
+            let waiter = RunningThread {
+                answers.add(
+                    value.wait.highestPriority.set(when: { number in
+                        isTested.open()
+                        return number == 1
+                    }) { $0 = 10 }
+                )
+            }
+            isTested.waitUntilOpen()
+            value.suspend()
+            let commands = value.async(performIn: DispatchQueue(label: "batch")).lowestPriority
+            commands.set { $0 += 1 }
+            if isManual {
+                commands.get { _, done in DispatchQueue.global().async { done() } }
+            } else {
+                commands.set { $0 += 1 }
+            }
+            value.resume()
+            waiter.join()
+            return answers.entries
+        }
+        #expect(answer == [.success(10)])
+    }
+
     enum Change: CaseIterable, Sendable {
         case wait
         case manual

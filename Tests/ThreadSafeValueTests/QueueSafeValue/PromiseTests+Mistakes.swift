@@ -99,6 +99,49 @@ extension PromiseTests {
         #expect(answer == .failure(.circularWait))
     }
 
+    /// In a process of its own, as it takes a thread of the pool that all tests share.
+    @Test("Promise 7: a `wait` for a condition that sleeps in a task is answered when an async closure takes the turn")
+    func sleepsForChange() async {
+        await #expect(processExitsWith: .success) {
+            giveUp(afterSeconds: 120)
+            Mistakes.keepQuiet()
+            let value = QueueSafeValue(value: 0)
+            let isTested = Gate()
+            let change = { @Sendable in
+                value.wait.lowestPriority.set(when: { number in
+                    isTested.open()
+                    return number > 0
+                }) { $0 += 1 }
+            }
+            let waiting = Task.detached { change() }
+            await isTested.pass()
+            let answer = await value.async.highestPriority.set { _ in
+                #expect(await waiting.value == .failure(.circularWait))
+            }
+            #expect(answer == .success(0))
+        }
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test("Promise 7: a `wait` in a task that begins inside of a command is re-entrant", arguments: [false, true])
+    func immediateTask(isContended: Bool) async throws {
+        let value = QueueSafeValue(value: 0)
+        let answers = Log<Answer>()
+        let blocker = isContended ? Blocker(value) : nil
+        let task = OwnThreads.run {
+            await value.async.lowestPriority.set { number in
+                number += 1
+                _ = Task.immediate { answers.add(waitInside(value)) }
+            }
+        }
+        if let blocker {
+            try await onThreadOfItsOwn { try value.waitForPending(1) }
+            blocker.end()
+        }
+        await task.value
+        #expect(answers.entries == [.failure(.reentrantCommand)])
+    }
+
     /// They would have all threads of the pool, of which the closure needs one to end.
     @Test("Promise 7: each `wait` in a task beside an async closure that sleeps gets an answer")
     func waitsInTasks() async {
@@ -190,4 +233,9 @@ private func sleeper(with value: QueueSafeValue<Int>, _ hasTurn: Gate) -> Task<V
             number += 1
         }
     }
+}
+
+/// A re-entrant `wait`. If nobody finds that, it ends all the same.
+private func waitInside(_ value: QueueSafeValue<Int>) -> Result<Int, QueueSafeValueError> {
+    value.wait(timeout: .seconds(60)).lowestPriority.get()
 }

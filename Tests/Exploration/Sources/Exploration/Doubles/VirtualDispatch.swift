@@ -247,9 +247,16 @@ extension DispatchQueue {
         (world.current.isMain ? DispatchQueue.main : world.current.queue)?.getSpecific(key: key)
     }
 
+    // Of a block of the main queue.
+    func setSpecific(key: DispatchSpecificKey<Void>, value: Void) {}
+    static func getSpecific(key: DispatchSpecificKey<Void>) -> Void? { world.current.isMain ? () : nil }
+
     /// A new one each time, as an execution finds nothing of the one before.
     private static var ownMain: OwnQueue { OwnQueue(DispatchQueue.main.identity, passes: .max) }
 }
+
+/// Where tasks are resumed.
+var awaitedTarget: DispatchQueue { .global() }
 
 /// The double of the library's timers: they fire on one worker. See `World.mayCome` for when.
 enum LibraryTimer {

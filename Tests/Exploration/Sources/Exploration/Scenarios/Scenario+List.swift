@@ -101,6 +101,8 @@ extension Scenario {
           async 0; async 0; change 1 high | async 1 medium; wait
         a command is lowered to its equals while its lane waits [queues 1 1, preemptions 2]:
           async 0 high; async 1; change 0 lowest | async 1 medium
+        a command changes its priority beside a batch, and a more urgent one comes [queues 1, batch 4, preemptions 1]:
+          async 0; async 0; async 0 | change 2 medium; async 0 high
         a command changes its priority while its block tells [queues 1, batch 3, preemptions 3]:
           async 0 tells; async 0 | change 1 highest; wait medium
         a command changes its priority while a block has a batch [queues 1 1, batch 3, preemptions 1]:
@@ -163,6 +165,8 @@ extension Scenario {
         # listeners
         a listener hears of waits [listened]: wait | wait get
         a listener hears of commands [queues 1, listened]: async 0; async 0 tells
+        a wait for a condition that a batch meets [queues 1, batch 3, preemptions 3]:
+          wait highest when 1 | suspend; async 0; async 0; resume
         a listener comes beside a condition [preemptions 3]: wait when 1 | wait | listen
         a listener comes and goes: wait; wait | listen; unlisten
         # The order of memory, and the lock.

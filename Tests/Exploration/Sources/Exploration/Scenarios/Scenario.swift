@@ -22,6 +22,7 @@ struct Scenario {
     /// How many commands may wait.
     var limit = Int.max
     var isListenedTo = false
+    var hasListener: Bool { isListenedTo || text.contains { $0.contains("listen") } }
     /// In a scenario about the order of memory, how many loads may see an old store.
     var staleLoads: Int?
     /// Whether no thread has seen yet that the lines were made.

@@ -81,7 +81,8 @@ final class Stage: @unchecked Sendable {
         let view = world.current.view
         for value in values {
             world.monitor.watch(value.queue.storage)
-            listeners.append(value.queue.storage.listeners)
+            // A listener is told of each change, so a block gives the turn back more often.
+            if scenario.hasListener { listeners.append(value.queue.storage.listeners) }
             if scenario.isListenedTo { listeners.last!.listen(true) }
         }
         if scenario.linesAreUnseen { world.current.view = view }

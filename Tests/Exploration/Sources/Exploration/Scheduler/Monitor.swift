@@ -29,6 +29,8 @@ final class Monitor {
         /// Its handle said that it waits, after its value was suspended, and that is suspended still.
         var isHeldBack = false
         var completions = 0
+        /// How many commands had changed its value when it began to wait for the next change.
+        var changesSeen: UInt64 = 0
         /// The least and the greatest priority that it may have had when the holder of the turn looked last; and the one
         /// that it has, unless a thread changes that.
         var priorities: ClosedRange<CommandPriority>
@@ -94,7 +96,7 @@ extension Monitor {
             if note.phase == .ended { continue }
             let flags: [Bool] = [
                 note.mayBeCancelled, note.wasCancelled, note.doneWasDropped, note.isHeldBack, note.ran,
-                note.hasMetAsync,
+                note.hasMetAsync, note.changesSeen < changes(of: note.command.value),
             ]
             sum = mix(mix(sum, flags.reduce(1) { $0 << 1 | ($1 ? 1 : 0) }), note.ahead & inLine)
             let (least, greatest) = (note.priorities.lowerBound.rawValue, note.priorities.upperBound.rawValue)
@@ -233,6 +235,7 @@ extension Monitor {
         // What has become late since then has no place, as a block may find under the lock.
         let others = look.inLine & watched[value].latest.inLine & inLine
         for other in notes where others & (1 << other.command.index) != 0 { judge(note, before: other) }
+        judgeWatchers(before: command)
         watched[value].begun += 1
         if watched[value].begun > world.batch { world.fail("\(command) begins after a whole batch") }
         notes[index].phase = .running
@@ -245,6 +248,7 @@ extension Monitor {
     func waitsForChange(_ command: Command) {
         notes[command.index].phase = .issued
         notes[command.index].ran = false
+        notes[command.index].changesSeen = changes(of: command.value)
         // It comes anew, behind those that stand in line then.
         notes[command.index].ahead = 0
     }
@@ -334,6 +338,17 @@ extension Monitor {
 }
 
 extension Monitor {
+    /// A command that waits for a change stands in line before the next command begins.
+    private func judgeWatchers(before command: Command) {
+        let count = changes(of: command.value)
+        for thread in world.threads where thread.waiter?.state.standing == .watching {
+            guard let index = thread.commands.last, notes[index].command.value == command.value else { continue }
+            if notes[index].changesSeen < count {
+                world.fail("\(command) begins, but \(notes[index].command) waits for a change that has come")
+            }
+        }
+    }
+
     /// Whether `first` may have the turn although `other` stands in line.
     private func judge(_ first: Note, before other: Note) {
         let (command, waiting) = (first.command, other.command)
