@@ -14,9 +14,7 @@ import Dispatch
 @usableFromInline final class CommandAnswer<Answer: Sendable>: Sendable {
     let result: Result<Answer, QueueSafeValueError>
 
-    @usableFromInline init(_ result: Result<Answer, QueueSafeValueError>) {
-        self.result = result
-    }
+    @usableFromInline init(_ result: Result<Answer, QueueSafeValueError>) { self.result = result }
 }
 
 extension AcceptedCommand {

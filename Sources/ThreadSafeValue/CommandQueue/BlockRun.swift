@@ -61,9 +61,7 @@
     /// Whether commands that wait for a change are to stand in line.
     @safe @exclusivity(unchecked) var hasChanged = false
 
-    init(_ lane: Lane) {
-        self.lane = lane
-    }
+    init(_ lane: Lane) { self.lane = lane }
 }
 
 extension BlockRun {

@@ -54,8 +54,7 @@ extension TurnQueue {
     /// Waits with the turn until a command is complete.
     ///
     /// - Returns: Why the command failed, if it did.
-    @usableFromInline
-    func waitForEnd(of completion: inout ManualCompletion?) -> QueueSafeValueError? {
+    @usableFromInline func waitForEnd(of completion: inout ManualCompletion?) -> QueueSafeValueError? {
         let waiter = ThreadWaiter.current
         completion.take()!.closureReturned { failure in
             waiter.state.refusal = failure

@@ -33,8 +33,7 @@ extension CommandQueue {
     @inlinable @inline(__always) var word: AtomicWord { unsafe AtomicWord(storage.elementsPlace) }
 
     /// Where the value is: only with the turn.
-    @inlinable @inline(__always)
-    var value: UnsafeMutablePointer<Value> { unsafe storage.headerPlace }
+    @inlinable @inline(__always) var value: UnsafeMutablePointer<Value> { unsafe storage.headerPlace }
 
     /// Takes the turn on the calling thread, which sleeps for as long as that takes.
     ///

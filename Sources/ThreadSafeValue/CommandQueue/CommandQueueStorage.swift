@@ -9,8 +9,7 @@ import Dispatch
 /// All that keeps it alive can use the value: handles of the value, schedules, running commands, dispatched blocks, waiting
 /// threads and tasks. Pending commands do not, so a suspended value that nobody can resume goes away, and its commands
 /// are refused.
-@safe @usableFromInline
-final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage> {
+@safe @usableFromInline final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage> {
     // The value is the header, which ends by itself.
     deinit {
         (listenersWord.takeObject() as ChangeBroadcaster<Value>?)?.finish()
@@ -36,9 +35,7 @@ final class CommandQueueStorage<Value>: ManagedBuffer<Value, AtomicWord.Storage>
 extension CommandQueueStorage {
     // The words behind the value. The first one is the `TurnWord`.
 
-    @inlinable func word(_ index: Int) -> AtomicWord {
-        unsafe AtomicWord(elementsPlace + index)
-    }
+    @inlinable func word(_ index: Int) -> AtomicWord { unsafe AtomicWord(elementsPlace + index) }
 
     /// Keeps the `TurnQueue`, once something has waited.
     @inlinable var turnsWord: AtomicWord { word(1) }
@@ -57,8 +54,7 @@ extension CommandQueueStorage {
     private var spareWord: AtomicWord { word(5) }
 
     /// The end of a manual command, new or kept. Only with the turn.
-    @usableFromInline
-    func takeSpareCompletion() -> ManualCompletion { spareWord.takeObject() ?? ManualCompletion() }
+    @usableFromInline func takeSpareCompletion() -> ManualCompletion { spareWord.takeObject() ?? ManualCompletion() }
 
     /// A command is complete: keeps its end, unless a copy of `done` is left. Only with the turn.
     @usableFromInline func keep(_ end: consuming ManualCompletion) {
@@ -91,8 +87,7 @@ extension CommandQueueStorage {
 
 // Reflection would read the value without the turn.
 extension CommandQueueStorage: CustomReflectable {
-    @usableFromInline
-    var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
+    @usableFromInline var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
 
 extension CommandQueueStorage: AnyCommandQueue {

@@ -25,14 +25,15 @@ extension LaneCommands {
     }
 
     /// The priority of one of the commands has changed.
-    mutating func notePriorityChanged(of command: PendingCommand, from old: CommandPriority) {
-        // Commands that change in the order of their arrivals need no sorting.
-        let last = lists[Int(command.priority.rawValue)].lastArrival
-        guard !isUnsorted, lists[Int(old.rawValue)].first === command, unsafe last < command.arrival else {
+    mutating func notePriorityChanged(of command: PendingCommand, from old: CommandPriority, hasBatch: Bool) {
+        // Commands that change in the order of their arrivals need no sorting, unless a batch is missing here.
+        let (old, new) = (Int(old.rawValue), Int(command.priority.rawValue))
+        let last = unsafe lists[new].last?._withUnsafeGuaranteedRef { unsafe $0.arrival } ?? 0
+        guard !hasBatch, !isUnsorted, lists[old].first === command, unsafe last < command.arrival else {
             isUnsorted = true
             return
         }
-        if let first = lists[Int(old.rawValue)].removeFirst() { append(first) }
+        if let first = lists[old].removeFirst() { append(first) }
     }
 
     private mutating func sort() {
@@ -90,12 +91,5 @@ extension LaneCommands {
         var list = batch
         list.append(contentsOf: lists[level])
         lists[level] = list
-    }
-}
-
-extension LinkedFIFO<PendingCommand> {
-    /// When the last one came; 0 if there is none.
-    fileprivate var lastArrival: UInt64 {
-        unsafe last?._withUnsafeGuaranteedRef { unsafe $0.arrival } ?? 0
     }
 }

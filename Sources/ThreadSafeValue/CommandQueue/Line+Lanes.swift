@@ -118,7 +118,7 @@ extension Line {
     ) -> Bool {
         let (wasFirst, old) = unsafe (lane.state.arrival == command.arrival, command.priority)
         guard command.setPriority(priority) else { return false }
-        lane.commands.notePriorityChanged(of: command, from: old)
+        lane.commands.notePriorityChanged(of: command, from: old, hasBatch: lane.hasBatch)
         // A block with a batch looks at the line before it goes on.
         reorderings.note()  // fault: its block sees no new priority
         guard lane.state.standing == .inLine else { return true }

@@ -40,8 +40,7 @@ extension ManualCompletion {
     private var word: AtomicWord { AtomicWord(firstIn: self) }
 
     /// Whether the command is complete. Then it stays so, and what was done before is visible.
-    @usableFromInline
-    var isComplete: Bool { word.loadAcquiring() == State.complete }  // fault: order: look at done
+    @usableFromInline var isComplete: Bool { word.loadAcquiring() == State.complete }  // fault: order: look at done
 
     /// The command is over, and no `done` is left.
     func reset() { word.store(State.running) }

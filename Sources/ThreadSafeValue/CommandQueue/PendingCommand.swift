@@ -89,9 +89,7 @@ public enum CommandState: UInt64, Sendable {
 @usableFromInline struct Notification {
     let perform: () -> Void
 
-    @usableFromInline init(_ perform: @escaping () -> Void) {
-        self.perform = perform
-    }
+    @usableFromInline init(_ perform: @escaping () -> Void) { self.perform = perform }
 }
 
 extension PendingCommand {

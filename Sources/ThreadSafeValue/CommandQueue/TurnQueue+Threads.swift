@@ -30,8 +30,7 @@ final class ThreadWaiter: Waiter, @unchecked Sendable {
 
 extension TurnQueue {
     /// Takes the turn on the calling thread. It reads no clock if the turn has just become free.
-    @usableFromInline
-    func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
+    @usableFromInline func waitForTurn(_ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
         if tryToTakeTurn(priority, as: currentThreadIdentity()) { return nil }
         return waitForTurn(priority, until: Deadline(after: timeout))
     }

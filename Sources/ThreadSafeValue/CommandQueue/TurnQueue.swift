@@ -188,8 +188,7 @@ extension TurnQueue {
     /// - Parameters:
     ///   - isChange: Whether the value may have changed.
     ///   - record: Gives the change to the listeners, and returns what tells them.
-    @usableFromInline
-    func releaseAndNotify(afterChange isChange: Bool, _ record: () -> Notification? = { nil }) {
+    @usableFromInline func releaseAndNotify(afterChange isChange: Bool, _ record: () -> Notification? = { nil }) {
         releaseTurn(afterChange: isChange, record)?.perform()
     }
 
@@ -200,8 +199,7 @@ extension TurnQueue {
     ///   - action: What is to be done once the turn is free, before anything is sent for.
     ///   - record: Gives the change to the listeners, and returns what tells them.
     /// - Returns: What tells listeners, when the caller has given all its turns back.
-    @inline(__always)
-    func releaseTurn(
+    @inline(__always) func releaseTurn(
         afterChange isChange: Bool,
         andFirst action: Line.Action? = nil,
         _ record: () -> Notification?

@@ -116,8 +116,7 @@ extension PthreadMutex.Storage {
     // `&storage.pointee.mutex` would be an access to the whole member, which several threads must not have at once, so
     // these are addresses.
 
-    @inlinable
-    static func mutex(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<pthread_mutex_t> {
+    @inlinable static func mutex(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<pthread_mutex_t> {
         unsafe storage.pointer(to: \.mutex).unsafelyUnwrapped
     }
 

@@ -80,8 +80,7 @@ extension UnfairLock.Storage {
 
     // `&storage.pointee.handle` would be an access to the whole member, which several threads must not have at once, so
     // this is an address.
-    @inlinable
-    static func handle(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<os_unfair_lock_s> {
+    @inlinable static func handle(_ storage: UnsafeMutablePointer<Self>) -> UnsafeMutablePointer<os_unfair_lock_s> {
         unsafe storage.pointer(to: \.handle).unsafelyUnwrapped
     }
 }

@@ -148,8 +148,7 @@ extension WordLock.Storage {
         return unsafe sleeperQueue(storage).lock(word, Sleeper(thread), for: user, until: deadline)
     }
 
-    @usableFromInline @inline(never)
-    static func unlockSlowly(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
+    @usableFromInline @inline(never) static func unlockSlowly(_ storage: UnsafeMutablePointer<Self>, _ thread: UInt64) {
         let word = unsafe word(storage)
         if word.load() & ~SleeperQueue.waiting != thread { LockMistake.failNotHeld() }  // fault: word lock: not held
         // Once the lock is free, another thread may end it. So the queue is kept from here on, and nothing else is touched
@@ -158,8 +157,7 @@ extension WordLock.Storage {
         queue.unlock(word, thread)
     }
 
-    @usableFromInline @inline(never)
-    static func deinitializeUsed(_ storage: UnsafeMutablePointer<Self>) {
+    @usableFromInline @inline(never) static func deinitializeUsed(_ storage: UnsafeMutablePointer<Self>) {
         if unsafe word(storage).load() != 0 { LockMistake.failHeldAtEnd() }  // fault: word lock: held at its end
         let _: SleeperQueue? = unsafe queue(storage).takeObject()
     }

@@ -37,53 +37,37 @@ struct AtomicWord {
 // What takes acquires, and what gives or tells releases. No exchange has to do both, and one that fails orders nothing.
 extension AtomicWord {
     /// The word as it is now, without any order to other memory.
-    @inlinable @_transparent func load() -> UInt64 {
-        unsafe catomic_word_load_relaxed(storage)
-    }
+    @inlinable @_transparent func load() -> UInt64 { unsafe catomic_word_load_relaxed(storage) }
 
     /// The word as it is now; what was written before the word was released is visible.
-    @inlinable func loadAcquiring() -> UInt64 {
-        unsafe catomic_word_load_acquire(storage)
-    }
+    @inlinable func loadAcquiring() -> UInt64 { unsafe catomic_word_load_acquire(storage) }
 
     /// Replaces the word, without any order to other memory.
-    @inlinable func store(_ bits: UInt64) {
-        unsafe catomic_word_store_relaxed(storage, bits)
-    }
+    @inlinable func store(_ bits: UInt64) { unsafe catomic_word_store_relaxed(storage, bits) }
 
     /// Replaces the word if it is `expected`; then what was written before the word was released is visible.
-    @inlinable @_transparent
-    func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool {
+    @inlinable @_transparent func exchangeAcquiring(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange_acquiring(storage, expected, desired)
     }
 
     /// Replaces the word if it is `expected`; what this thread wrote is visible to a thread that
     /// acquires the word later.
-    @inlinable @_transparent
-    func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
+    @inlinable @_transparent func exchangeReleasing(_ expected: UInt64, for desired: UInt64) -> Bool {
         unsafe catomic_word_exchange_releasing(storage, expected, desired)
     }
 
     /// Adds one, for a word that only one thread at a time writes.
-    func increment() {
-        store(load() &+ 1)
-    }
+    func increment() { store(load() &+ 1) }
 }
 
 /// A number that no other living thread has; its four lowest and its eight highest bits are zero.
-@inlinable @_transparent func currentThreadIdentity() -> UInt64 {
-    catomic_word_thread_identity()
-}
+@inlinable @_transparent func currentThreadIdentity() -> UInt64 { catomic_word_thread_identity() }
 
 /// How many processors run.
-func processorCount() -> Int {
-    Int(catomic_word_processor_count())
-}
+func processorCount() -> Int { Int(catomic_word_processor_count()) }
 
 /// Lets other threads run on this processor first.
-func yieldProcessor() {
-    catomic_word_yield()
-}
+func yieldProcessor() { catomic_word_yield() }
 
 /// Lets about 25 ns pass, and tells the processor that this thread spins, so that it saves power and leaves room to its
 /// neighbour.

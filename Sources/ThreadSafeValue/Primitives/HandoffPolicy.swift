@@ -73,9 +73,7 @@ extension Patience {
     }
 
     /// It has arrived late.
-    mutating func noteDelay(_ nanoseconds: UInt64) {
-        if delay != .max { delay = nanoseconds }
-    }
+    mutating func noteDelay(_ nanoseconds: UInt64) { if delay != .max { delay = nanoseconds } }
 
     /// It was late, and now came in vain: next time, the turn waits for twice as long as it took.
     mutating func grow() {

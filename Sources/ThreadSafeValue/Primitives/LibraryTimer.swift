@@ -43,8 +43,7 @@ extension LibraryTimer {
     ///   - time: When to call `body`.
     ///   - body: Called once, on the thread of the timers.
     /// - Returns: The timer, to cancel it.
-    @discardableResult
-    static func set(at time: UInt64, _ body: @escaping @Sendable () -> Void) -> LibraryTimer {
+    @discardableResult static func set(at time: UInt64, _ body: @escaping @Sendable () -> Void) -> LibraryTimer {
         let timer = LibraryTimer(at: time, body)
         if schedulerCalls(body, at: time, for: timer) { return timer }
         let isFirst = guarded { timers in

@@ -108,6 +108,4 @@ extension Deadline {
 }
 
 /// Nanoseconds of a clock that never runs backwards.
-package func now() -> UInt64 {
-    schedulerTime() ?? DispatchTime.now().uptimeNanoseconds
-}
+package func now() -> UInt64 { schedulerTime() ?? DispatchTime.now().uptimeNanoseconds }

@@ -23,6 +23,5 @@ extension Protected {
     /// trailing closure with a parameter would be an access.
     ///
     /// - Parameter newValue: The value to protect from now on.
-    @inlinable @_disfavoredOverload
-    public func write(_ newValue: consuming Value) { _ = exchange(newValue) }
+    @inlinable @_disfavoredOverload public func write(_ newValue: consuming Value) { _ = exchange(newValue) }
 }

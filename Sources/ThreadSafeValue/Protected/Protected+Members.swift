@@ -9,8 +9,7 @@ extension Protected {
     /// written back under the lock, even when you replace it. Change a large member of that kind in a `write` closure.
     ///
     /// - Parameter keyPath: The path to the member.
-    @inlinable
-    public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Member {
+    @inlinable public subscript<Member>(dynamicMember keyPath: WritableKeyPath<Value, Member>) -> Member {
         @inline(__always) get { copy(keyPath) }
         @inline(__always) nonmutating set {
             var member = newValue
@@ -30,8 +29,7 @@ extension Protected {
     /// A copy of a member that can only be read.
     ///
     /// - Parameter keyPath: The path to the member.
-    @inlinable @_disfavoredOverload
-    public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
+    @inlinable @_disfavoredOverload public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> Member {
         @inline(__always) get { copy(keyPath) }
     }
 

@@ -44,8 +44,7 @@ extension Protected where Value: Collection {
     /// A copy of a part of the value, such as `list[1...]`.
     ///
     /// - Parameter range: The range of the part. The program crashes if the value has no such part.
-    @inlinable
-    public subscript(range: some RangeExpression<Value.Index>) -> Value.SubSequence { read { $0[range] } }
+    @inlinable public subscript(range: some RangeExpression<Value.Index>) -> Value.SubSequence { read { $0[range] } }
 }
 
 extension Protected where Value: MutableCollection {

@@ -97,8 +97,7 @@ extension Protected {
     ///   - body: The access to the value, on the calling thread, while nobody else can access the value.
     /// - Returns: The result of the closure.
     /// - Throws: The error of the closure.
-    @inlinable
-    @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)`.")
+    @inlinable @available(*, noasync, message: "It blocks the thread. Use `try await write(when:)`.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,
         _ body: (inout Value) throws(Failure) -> Result
@@ -119,8 +118,7 @@ extension Protected {
     ///   - body: The access to the value, on the calling thread, while nobody else can access the value.
     /// - Returns: The result of the closure; `nil` if the time ended first, and the closure is never called.
     /// - Throws: The error of the closure.
-    @inlinable
-    @available(*, noasync, message: "It blocks the thread. Use `try await write(when:timeout:)`.")
+    @inlinable @available(*, noasync, message: "It blocks the thread. Use `try await write(when:timeout:)`.")
     public func write<Result: ~Copyable, Failure: Error>(
         when condition: @escaping @Sendable (Value) -> Bool,
         timeout: DispatchTimeInterval,

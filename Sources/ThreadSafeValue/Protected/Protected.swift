@@ -56,8 +56,7 @@ public struct Protected<Value> {
     /// Protects the first value of a wrapped property.
     ///
     /// - Parameter wrappedValue: The value to protect.
-    @inlinable @_disfavoredOverload
-    public init(wrappedValue: Value) { storage = .make(wrappedValue) }
+    @inlinable @_disfavoredOverload public init(wrappedValue: Value) { storage = .make(wrappedValue) }
 
     // A property wrapper must have its two properties in its body.
 

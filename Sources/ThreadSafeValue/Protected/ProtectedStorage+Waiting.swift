@@ -35,8 +35,7 @@ extension ProtectedStorage {
     @usableFromInline func wakeTimed() { table.timedLine.wakeFront() }
 
     /// The side table, which is made when it is needed for the first time.
-    @inlinable
-    var table: WaiterTable<Value> { withExtendedLifetime(self) { tableWord.object() ?? makeTable() } }
+    @inlinable var table: WaiterTable<Value> { withExtendedLifetime(self) { tableWord.object() ?? makeTable() } }
 
     @usableFromInline @inline(never)
     func makeTable() -> WaiterTable<Value> { tableWord.object { WaiterTable<Value>(awaited: awaited) } }
@@ -69,8 +68,7 @@ extension ProtectedStorage {
     /// Takes the lock when the value meets a condition.
     ///
     /// - Returns: Whether the calling thread has the lock.
-    @usableFromInline
-    func lock(when isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
+    @usableFromInline func lock(when isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         guard lock(until: deadline) else { return false }
         if unsafe isMet(value.pointee) { return true }
         if deadline == .passed {

@@ -10,8 +10,7 @@ public struct AsyncSchedule<Value: Sendable>: Sendable {
 
     @usableFromInline let target: DispatchQueue
 
-    @inlinable @_transparent
-    init(queue: consuming CommandQueue<Value>, target: consuming DispatchQueue) {
+    @inlinable @_transparent init(queue: consuming CommandQueue<Value>, target: consuming DispatchQueue) {
         (self.queue, self.target) = (queue, target)
     }
 }
@@ -21,8 +20,7 @@ extension AsyncSchedule: CommandSchedule {
     ///
     /// - Parameter priority: How early a command gets its turn.
     /// - Returns: The commands, of which you call one.
-    @inlinable @_transparent
-    public consuming func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
+    @inlinable @_transparent public consuming func priority(_ priority: CommandPriority) -> AsyncCommands<Value> {
         AsyncCommands(schedule: self, priority: priority)
     }
 }
@@ -39,8 +37,7 @@ public struct AsyncCommands<Value: Sendable>: Sendable {
 
     @usableFromInline let priority: CommandPriority
 
-    @inlinable @_transparent
-    init(schedule: consuming AsyncSchedule<Value>, priority: CommandPriority) {
+    @inlinable @_transparent init(schedule: consuming AsyncSchedule<Value>, priority: CommandPriority) {
         (self.schedule, self.priority) = (schedule, priority)
     }
 }
@@ -134,10 +131,7 @@ extension AsyncCommands {
         }
         return submit { turn in
             guard case .success(let storage) = turn else { return .refused(turn, completion) }
-            let result = CommandQueue<Value>(of: storage).run { value in
-                try accessClosure(&value)
-                return value
-            }
+            let result = CommandQueue<Value>(of: storage).run { try changed(&$0, by: accessClosure) }
             return CommandEnding(isChange: true, failure: result.failure, tell: Notification(completion, result))
         }
     }
@@ -222,8 +216,7 @@ extension AsyncCommands {
     }
 
     /// Reports on the target queue that a command has no closure.
-    @inlinable
-    func fail(_ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?) -> CommandHandle<Void> {
+    @inlinable func fail(_ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?) -> CommandHandle<Void> {
         if let tell { schedule.target.async { tell(.failure(.commandClosureDeallocated)) } }
         return CommandHandle(.failure(.commandClosureDeallocated))
     }

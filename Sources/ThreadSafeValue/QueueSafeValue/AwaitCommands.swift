@@ -18,8 +18,7 @@ extension QueueSafeValue where Value: Sendable {
     /// - Parameter timeout: For how long a command may wait. `.never` is for ever. With zero or less, a command takes the
     ///   turn only if the turn is free now.
     /// - Returns: A schedule, on which you choose a priority.
-    @inlinable @_transparent
-    public consuming func async(timeout: DispatchTimeInterval) -> AwaitSchedule<Value> {
+    @inlinable @_transparent public consuming func async(timeout: DispatchTimeInterval) -> AwaitSchedule<Value> {
         AwaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
     }
 }
@@ -49,8 +48,7 @@ extension AwaitSchedule: CommandSchedule {
     ///
     /// - Parameter priority: How early a command gets its turn.
     /// - Returns: The commands, of which you call one.
-    @inlinable @_transparent
-    public consuming func priority(_ priority: CommandPriority) -> AwaitCommands<Value> {
+    @inlinable @_transparent public consuming func priority(_ priority: CommandPriority) -> AwaitCommands<Value> {
         AwaitCommands(queue: queue, priority: priority, timeout: timeout)
     }
 }
@@ -74,8 +72,7 @@ public struct AwaitCommands<Value: Sendable>: Sendable {
 
     @usableFromInline let timeout: UInt64
 
-    @inlinable @_transparent
-    init(queue: consuming CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
+    @inlinable @_transparent init(queue: consuming CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
         (self.queue, self.priority, self.timeout) = (queue, priority, timeout)
     }
 }
@@ -84,8 +81,7 @@ extension AwaitCommands {
     /// Reads the value.
     ///
     /// - Returns: The value, or the reason why there is none.
-    @inlinable @inline(__always)
-    nonisolated(nonsending) public func get() async -> Result<Value, QueueSafeValueError> {
+    @inlinable @inline(__always) nonisolated(nonsending) public func get() async -> Result<Value, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: false) { $0 }
     }
 
@@ -148,8 +144,7 @@ extension AwaitCommands {
     ///
     /// - Parameter accessClosure: Called at most once, in the task. If it throws, its changes stay.
     /// - Returns: The result of the closure, or the reason why the command failed.
-    @inlinable @inline(__always) @discardableResult
-    nonisolated(nonsending) public func update<Answer: Sendable>(
+    @inlinable @inline(__always) @discardableResult nonisolated(nonsending) public func update<Answer: Sendable>(
         _ accessClosure: (inout Value) throws -> Answer
     ) async -> Result<Answer, QueueSafeValueError> {
         await queue.performAwaited(priority, timeout, isChange: true, accessClosure)

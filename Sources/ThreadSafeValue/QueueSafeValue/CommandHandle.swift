@@ -21,8 +21,7 @@ public struct CommandHandle<Answer: Sendable>: Sendable {
     private let accepted: Result<AcceptedCommand, QueueSafeValueError>
 
     /// - Parameter accepted: The command, or the reason why it was not accepted.
-    @usableFromInline
-    init(_ accepted: Result<AcceptedCommand, QueueSafeValueError>) { self.accepted = accepted }
+    @usableFromInline init(_ accepted: Result<AcceptedCommand, QueueSafeValueError>) { self.accepted = accepted }
 }
 
 extension CommandHandle {
@@ -76,8 +75,8 @@ extension CommandHandle {
     ///   looks.
     /// - Returns: The same as ``value``; ``QueueSafeValueError/timedOut`` if the time ended first, and the command runs
     ///   later. Some waits would never end, and answer at once: with ``QueueSafeValueError/reentrantCommand`` inside a
-    ///   command of the same value; with ``QueueSafeValueError/circularWait`` on the main thread for a command on the
-    ///   main queue, and in a task while an async closure has the turn.
+    ///   command of the same value; with ``QueueSafeValueError/circularWait`` in a block of the main queue, or of a queue
+    ///   whose target that is, for a command on the main queue, and in a task while an async closure has the turn.
     @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await handle.value`.")
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
@@ -102,8 +101,9 @@ extension CommandHandle {
     /// - Parameter priority: The new priority.
     /// - Returns: `true` if the command waits with the new priority; `false` if it had begun, or was cancelled or refused
     ///   before.
-    /// - Complexity: O(*n* log *n*) for *n* commands that wait for the target queue, once for a burst of changes. Other
-    ///   commands of the value wait meanwhile.
+    /// - Complexity: O(log *q*) for *q* target queues while the commands change in the order in which they came. Otherwise
+    ///   O(*n* log *n*) for *n* commands that wait for the target queue, once for a burst of changes. Other commands of the
+    ///   value wait meanwhile.
     @discardableResult public func changePriority(to priority: CommandPriority) -> Bool {
         guard case .success(let accepted) = accepted else { return false }
         unsafe schedulingPoint("change of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)

@@ -22,8 +22,7 @@ extension QueueSafeContainer {
     /// - Parameter priority: The priority of the commands to cancel; `nil` for all.
     /// - Returns: How many commands this call has cancelled.
     /// - Complexity: O(number of commands, and of target queues with commands).
-    @discardableResult
-    public func cancelAllPendingCommands(_ priority: CommandPriority? = nil) -> Int {
+    @discardableResult public func cancelAllPendingCommands(_ priority: CommandPriority? = nil) -> Int {
         unsafe schedulingPoint("cancelling for", queue.storage, queue.word.storage, waits: false)
         return queue.withTurns { $0.cancelAll(priority) }
     }

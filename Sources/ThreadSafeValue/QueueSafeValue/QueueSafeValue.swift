@@ -58,8 +58,7 @@ extension QueueSafeValue {
     /// - Parameter timeout: For how long a command may wait. `.never` is for ever. With zero or less, a command takes the
     ///   turn only if the turn is free now.
     /// - Returns: A schedule, on which you choose a priority.
-    @inlinable @_transparent
-    public consuming func wait(timeout: DispatchTimeInterval) -> WaitSchedule<Value> {
+    @inlinable @_transparent public consuming func wait(timeout: DispatchTimeInterval) -> WaitSchedule<Value> {
         WaitSchedule(queue: queue, timeout: timeout.waitingNanoseconds)
     }
 }
@@ -69,8 +68,7 @@ extension QueueSafeValue where Value: Sendable {
     ///
     /// - Parameter queue: The queue where the closures of the commands run. It is occupied only while a closure runs.
     /// - Returns: A schedule, on which you choose a priority.
-    @inlinable @_transparent
-    public consuming func async(performIn queue: DispatchQueue) -> AsyncSchedule<Value> {
+    @inlinable @_transparent public consuming func async(performIn queue: DispatchQueue) -> AsyncSchedule<Value> {
         AsyncSchedule(queue: self.queue, target: queue)
     }
 
@@ -78,8 +76,7 @@ extension QueueSafeValue where Value: Sendable {
     ///
     /// - Parameter qos: The quality of service of the global queue where the closures of the commands run.
     /// - Returns: A schedule, on which you choose a priority.
-    @inlinable @_transparent
-    public consuming func async(performIn qos: DispatchQoS.QoSClass) -> AsyncSchedule<Value> {
+    @inlinable @_transparent public consuming func async(performIn qos: DispatchQoS.QoSClass) -> AsyncSchedule<Value> {
         async(performIn: .global(qos: qos))
     }
 }

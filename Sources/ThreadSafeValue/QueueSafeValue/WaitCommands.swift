@@ -30,8 +30,7 @@ extension WaitSchedule: CommandSchedule {
     ///
     /// - Parameter priority: How early a command gets its turn.
     /// - Returns: The commands, of which you call one.
-    @inlinable @_transparent
-    public consuming func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
+    @inlinable @_transparent public consuming func priority(_ priority: CommandPriority) -> WaitCommands<Value> {
         WaitCommands(queue: queue, priority: priority, timeout: timeout)
     }
 }
@@ -52,8 +51,7 @@ public struct WaitCommands<Value> {
 
     @usableFromInline let timeout: UInt64
 
-    @inlinable @_transparent
-    init(queue: consuming CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
+    @inlinable @_transparent init(queue: consuming CommandQueue<Value>, priority: CommandPriority, timeout: UInt64) {
         (self.queue, self.priority, self.timeout) = (queue, priority, timeout)
     }
 }
@@ -100,8 +98,7 @@ extension WaitCommands {
     ///
     /// - Parameter newValue: The value to set.
     /// - Returns: The new value, or the reason why it was not set.
-    @inlinable @discardableResult
-    public func set(newValue: consuming Value) -> Result<Value, QueueSafeValueError> {
+    @inlinable @discardableResult public func set(newValue: consuming Value) -> Result<Value, QueueSafeValueError> {
         // The old value is released after the command, without the turn.
         var other = newValue
         return queue.perform(priority, timeout, isChange: true) { value in
@@ -117,8 +114,8 @@ extension WaitCommands {
     ///
     /// - Parameter accessClosure: Called at most once on the calling thread, with the value. It is not called if the
     ///   command fails before its turn. If it throws, its changes stay.
-    /// - Returns: The updated value, or the reason why the command failed. If you keep a large collection that this
-    ///   returns, the next change copies the collection.
+    /// - Returns: A copy of the updated value, or the reason why the command failed. If you keep a large collection that
+    ///   this returns, the next change copies the collection. For a structure with many members, `update` is faster.
     @inlinable @_transparent @discardableResult
     public func set(_ accessClosure: (inout Value) throws -> Void) -> Result<Value, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: true) { try changed(&$0, by: accessClosure) }

@@ -26,8 +26,7 @@ public import Dispatch
 ///     only if all are free now.
 ///   - body: Called at most once, with the values, which it may change in place. If it throws, its changes stay.
 /// - Returns: The result of the closure, or the reason why there is none.
-@inlinable @discardableResult
-public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Answer>(
+@inlinable @discardableResult public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Answer>(
     _ first: First,
     _ second: Second,
     priority: CommandPriority = .lowest,
@@ -173,21 +172,21 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 @usableFromInline
 func takeTurns(of queues: [TurnQueue], _ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
     let ordered = queues.sorted { $0.word.address < $1.word.address }  // fault: turns are taken as named
-    // The time begins with the first wait: turns that are free are had in no time.
-    var deadline: Deadline?
+    // Turns that are free are had in no time.
+    let deadline = Deadline(after: timeout)
+    var hasWaited = false
     for (index, queue) in ordered.enumerated() {
         unsafe schedulingPoint("wait for", queue.owner, queue.word.storage)
         var failure = queue.waitForTurn(priority, until: .passed)
         if case .timedOut = failure, timeout != 0 {
-            let end = deadline ?? Deadline(after: timeout)
-            failure = queue.waitForTurn(priority, until: end)
-            deadline = end
+            failure = queue.waitForTurn(priority, until: deadline)
+            hasWaited = true
         }
         guard let failure else { continue }
         for taken in ordered[..<index] { taken.releaseAndNotify(afterChange: false) }  // fault: some turns stay taken
         return failure
     }
-    guard let deadline, deadline.isTime, deadline.hasPassed else { return nil }
+    guard hasWaited, deadline.isTime, deadline.hasPassed else { return nil }
     for taken in ordered { taken.releaseAndNotify(afterChange: false) }
     return .timedOut
 }

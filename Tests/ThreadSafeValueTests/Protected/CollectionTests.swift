@@ -20,6 +20,17 @@ struct CollectionTests {
         #expect(text.wrappedValue == "abcd")
     }
 
+    @Test("Generic code asks a handle for the number of elements, the first and the last one")
+    func members() {
+        func description<Elements: BidirectionalCollection>(of handle: Protected<Elements>) -> String {
+            handle.isEmpty ? "none" : "\(handle.count): \(handle.first!) to \(handle.last!)"
+        }
+        #expect(description(of: Protected([1, 2, 3])) == "3: 1 to 3")
+        #expect(description(of: Protected("ab")) == "2: a to b")
+        #expect(description(of: Protected([Int]())) == "none")
+        #expect(Protected(["a": 1]).first?.value == 1)
+    }
+
     @Test("Appending to an optional collection adds to it")
     func appendsToOptional() {
         let numbers = Protected<[Int]?>([1])
