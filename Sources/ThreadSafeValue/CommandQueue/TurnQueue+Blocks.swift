@@ -15,7 +15,8 @@ extension TurnQueue {
         run.thread = thread.identity
         while takeTurn(run) {
             runCommands(run)
-            waitForMore()
+            // After one command, other work of the queue may wait for this thread.
+            if run.count > 1 { waitForMore() }
         }
         thread.blocks.removeLast()
         // It was retained for this block.
@@ -110,7 +111,7 @@ extension TurnQueue {
         if tell == nil { command.releaseAndNotify(lane) }
     }
 
-    /// Waits a moment: a command seldom comes alone.
+    /// Waits a moment, as more than one command has come: the next one may be about to.
     private func waitForMore() {
         // On virtual time nothing changes meanwhile.
         if schedulerTime() != nil { return }
