@@ -115,6 +115,8 @@ extension PromiseTests {
             }
             let waiting = Task.detached { change() }
             await isTested.pass()
+            // It falls asleep. If it does not in this time, it is answered as it is about to.
+            try await Task.sleep(nanoseconds: 20_000_000)
             let answer = await value.async.highestPriority.set { _ in
                 #expect(await waiting.value == .failure(.circularWait))
             }
