@@ -24,7 +24,8 @@ struct Line: ~Copyable {
     /// The waiters in line. Only `insert` and `remove` change them.
     private(set) var waiters = IndexedHeap<Waiter>()
 
-    /// How many are lanes of queues, of each priority; how many are threads; how many of these are threads of tasks.
+    /// How many are lanes of queues, of each priority; how many are threads; how many threads of tasks wait, for a change
+    /// too.
     private var laneCounts = [Int](repeating: 0, count: Int(CommandPriority.highest.rawValue) + 1)
     private(set) var threadCount = 0
     private(set) var taskThreadCount = 0

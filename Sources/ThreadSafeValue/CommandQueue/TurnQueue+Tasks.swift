@@ -49,7 +49,7 @@ extension TurnQueue {
         return nil
     }
 
-    /// Who has the turn while the closure of the calling task runs.
+    /// The holder of the turn while the closure of the calling task runs.
     private func holder(_ isAsync: Bool) -> UInt64 {
         isAsync ? currentTaskIdentity() | TurnWord.asyncBit : currentThreadIdentity()
     }

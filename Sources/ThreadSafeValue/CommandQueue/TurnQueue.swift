@@ -14,6 +14,7 @@ import Dispatch
     /// The turn word, in the storage of the value.
     let word: AtomicWord
 
+    /// The type of the value, for messages.
     let valueType: any Any.Type
 
     // Not to be used once the line is over.
