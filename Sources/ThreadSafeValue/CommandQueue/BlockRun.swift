@@ -77,10 +77,10 @@ extension BlockRun {
     var hasMore: Bool { unsafe next != nil }
 
     /// Takes the next commands of the lane. Under the lock, with the turn, as the lane is the front.
-    func takeBatch(of line: borrowing Line) {
+    func takeBatch(before bound: UInt64, _ reorderings: UInt64) {
         batch = lane.commands.takeBatch()
         unsafe (cursor, passedCount) = (batch.head, 0)
-        (bound, reorderings) = (line.arrivalOfSecond(lane.state.priority), line.reorderings.count)
+        (self.bound, self.reorderings) = (bound, reorderings)
     }
 
     /// Gives back what the block has not begun, if there is a batch. Under the lock, with the turn.

@@ -16,10 +16,11 @@ extension Line {
         let lane = lane(for: target, of: turns)
         unsafe command.arrival = nextArrival()
         lane.commands.append(command)
+        let place = unsafe (command.priority, command.arrival)
         switch lane.state.standing {
         // A lane in line may have a batch, so only its place changes.
         // fault: rule 1: a lane does not move up
-        case .inLine: isUnchanged = unsafe !moveUp(lane, to: (command.priority, command.arrival))
+        case .inLine: isUnchanged = place.0 <= lane.state.priority || !moveUp(lane, to: place)
         // A late lane gets its place when its block arrives.
         case .late: isUnchanged = true
         default: reinsert(lane)
@@ -51,7 +52,7 @@ extension Line {
     /// A block with the turn takes the next commands of its lane, which is the front.
     private mutating func begin(_ run: BlockRun) {
         run.hasTurn = true
-        run.takeBatch(of: self)
+        run.takeBatch(before: arrivalOfSecond(run.lane.state.priority), reorderings.count)
         run.word = TurnWord(holder: run.thread, of: self)
     }
 
@@ -117,6 +118,7 @@ extension Line {
         to priority: CommandPriority
     ) -> Bool {
         let (wasFirst, old) = unsafe (lane.state.arrival == command.arrival, command.priority)
+        if old == priority { return command.isPending }
         guard command.setPriority(priority) else { return false }
         lane.commands.notePriorityChanged(of: command, from: old, hasBatch: lane.hasBatch)
         // A block with a batch looks at the line before it goes on.

@@ -147,7 +147,7 @@ extension Line {
         return lanes.values.reduce(callers(priority).count) { $0 + $1.waiting(priority).count }
     }
 
-    // A call that is not inlined would copy the line.
+    // A call that is not inlined copies the bytes of the line to the stack.
     @inline(__always) private var pendingCountWithoutThreads: Int {
         let tasks = waiters.elements.count - threadCount - laneCounts.reduce(0, +) + lateTasks.count
         return tasks + acceptedCount - Int(startedCount.load())
@@ -261,7 +261,7 @@ extension Line {
 
     /// A lane whose first command is not known takes the place of another command, if that comes first.
     ///
-    /// - Returns: Whether it does.
+    /// - Returns: Whether the lane moved.
     @discardableResult
     mutating func moveUp(_ lane: Lane, to place: (priority: CommandPriority, arrival: UInt64)) -> Bool {
         let old = (lane.state.priority, lane.state.arrival)

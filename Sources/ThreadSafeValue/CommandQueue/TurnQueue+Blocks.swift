@@ -46,7 +46,7 @@ extension TurnQueue {
                 unsafe command._withUnsafeGuaranteedRef { self.run($0, run) }
                 if !run.hasTurn || !run.isToTell && !run.hasChanged { continue }  // fault: rule 6: told after the batch
                 // Without more commands the lane leaves the line first, so that a caller that is told finds the turn
-                // free. A change puts those that wait for one in line first.
+                // free. After a change, the waiters for a change enter the line first.
                 if run.hasMore, !run.hasChanged, tellAndGoOn(run) { continue }
             }
             update { $0.goOnOrRelease(run) }
@@ -111,7 +111,7 @@ extension TurnQueue {
         if tell == nil { command.releaseAndNotify(lane) }
     }
 
-    /// Waits a moment, as more than one command has come: the next one may be about to.
+    /// Waits a moment for the next command, as more than one has come.
     private func waitForMore() {
         // On virtual time nothing changes meanwhile.
         if schedulerTime() != nil { return }

@@ -43,7 +43,7 @@ extension TurnWord {
     private static var holderMask: UInt64 { identityBits | asyncBit }
 
     /// The summary of a line, with a holder.
-    // A call that is not inlined would copy the line.
+    // A call that is not inlined copies the bytes of the line to the stack.
     @inline(__always) init(holder: UInt64, of line: borrowing Line) {
         bits =
             holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)

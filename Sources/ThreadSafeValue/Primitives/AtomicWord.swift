@@ -31,7 +31,7 @@ struct AtomicWord {
     }
 
     /// Where the word is.
-    var address: UInt { unsafe UInt(bitPattern: storage) }
+    @usableFromInline var address: UInt { unsafe UInt(bitPattern: storage) }
 }
 
 // What takes acquires, and what gives or tells releases. No exchange has to do both, and one that fails orders nothing.

@@ -69,7 +69,7 @@ extension DispatchQueue {
         return key
     }()
 
-    /// Whether the calling thread runs a block of the main queue, or of one whose target that is.
+    /// Whether the calling thread runs a block of the main queue, or of a queue that targets the main queue.
     static var isMain: Bool { getSpecific(key: mainKey) != nil }
 
     /// Lets blocks of this queue find it from now on; not those of a global queue, which has other threads.

@@ -20,7 +20,6 @@ extension Protected {
     }
 
     /// Calls a closure with the value, and gives the lock back, which the caller has taken.
-    ///
     @inlinable @inline(__always) func readAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -32,7 +31,7 @@ extension Protected {
     }
 }
 
-/// Calls a closure with a value, of which it makes no copy: not even of a type that may be copied.
+/// Calls a closure with a value in place. The value is not copied, even if its type is copyable.
 @inlinable @inline(__always) func borrowed<Value: ~Copyable, Result: ~Copyable, Failure: Error>(
     _ value: UnsafeMutablePointer<Value>,
     _ body: (borrowing Value) throws(Failure) -> Result

@@ -2,7 +2,8 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-// In generic code, a key path to one of these is made at run time, for more than a microsecond.
+// In generic code, a key path to one of these is made at run time, for more than a microsecond. Other members may have
+// another meaning in a collection's own type, so only requirements of the protocol stand here.
 
 extension Protected where Value: Collection {
     /// The number of elements.
@@ -10,14 +11,6 @@ extension Protected where Value: Collection {
 
     /// Whether there is no element.
     @inlinable public var isEmpty: Bool { read { $0.isEmpty } }
-
-    /// A copy of the first element, if there is one.
-    @inlinable public var first: Value.Element? { read { $0.first } }
-}
-
-extension Protected where Value: BidirectionalCollection {
-    /// A copy of the last element, if there is one.
-    @inlinable public var last: Value.Element? { read { $0.last } }
 }
 
 extension Protected where Value: RangeReplaceableCollection {

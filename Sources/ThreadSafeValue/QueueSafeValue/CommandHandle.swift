@@ -74,9 +74,10 @@ extension CommandHandle {
     /// - Parameter timeout: For how long the thread may wait. `.never` is for ever. With zero or less, the thread only
     ///   looks.
     /// - Returns: The same as ``value``; ``QueueSafeValueError/timedOut`` if the time ended first, and the command runs
-    ///   later. Some waits would never end, and answer at once: with ``QueueSafeValueError/reentrantCommand`` inside a
-    ///   command of the same value; with ``QueueSafeValueError/circularWait`` in a block of the main queue, or of a queue
-    ///   whose target that is, for a command on the main queue, and in a task while an async closure has the turn.
+    ///   later. Some waits would never end, and answer at once. Inside a command of the same value, the answer is
+    ///   ``QueueSafeValueError/reentrantCommand``. It is ``QueueSafeValueError/circularWait`` in a task while an async
+    ///   closure has the turn. It is the same in a block of the main queue, or of a queue that targets the main queue, if
+    ///   the command is for the main queue.
     @discardableResult
     @available(*, noasync, message: "It blocks the thread. Use `await handle.value`.")
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
@@ -101,9 +102,9 @@ extension CommandHandle {
     /// - Parameter priority: The new priority.
     /// - Returns: `true` if the command waits with the new priority; `false` if it had begun, or was cancelled or refused
     ///   before.
-    /// - Complexity: O(log *q*) for *q* target queues while the commands change in the order in which they came. Otherwise
-    ///   O(*n* log *n*) for *n* commands that wait for the target queue, once for a burst of changes. Other commands of the
-    ///   value wait meanwhile.
+    /// - Complexity: O(log *q*) for *q* target queues while the commands of a suspended or busy value change in the order in
+    ///   which they came. Otherwise O(*n* log *n*) for *n* commands that wait for the target queue, once for a burst of
+    ///   changes. Other commands of the value wait meanwhile.
     @discardableResult public func changePriority(to priority: CommandPriority) -> Bool {
         guard case .success(let accepted) = accepted else { return false }
         unsafe schedulingPoint("change of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)

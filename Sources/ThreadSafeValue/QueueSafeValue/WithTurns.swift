@@ -35,9 +35,7 @@ public import Dispatch
 ) -> Result<Answer, QueueSafeValueError> {
     // Each container is asked once, because a container of another module may answer with another value each time.
     let (first, second) = (first.queue, second.queue)
-    return withTurns {
-        takeTurns(of: first, second, priority, timeout.waitingNanoseconds)
-    } giveBack: {
+    return withTurns(takeTurns(of: first, second, priority, timeout.waitingNanoseconds)) {
         giveTurnsBack(of: first, second)
     } body: {
         try unsafe body(&first.value.pointee, &second.value.pointee)
@@ -67,9 +65,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 ) -> Result<Answer, QueueSafeValueError> {
     let (first, second, third) = (first.queue, second.queue, third.queue)
     let turns = [first.storage.turns, second.storage.turns, third.storage.turns]
-    return withTurns {
-        takeTurns(of: turns, priority, timeout.waitingNanoseconds)
-    } giveBack: {
+    return withTurns(takeTurns(of: turns, priority, timeout.waitingNanoseconds)) {
         giveTurnsBack(of: turns)
         withExtendedLifetime((first, second, third)) {}
     } body: {
@@ -99,9 +95,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
     // Closures, because a generic key path is made anew for each call.
     let queues = values.map { $0.queue }
     let turns = queues.map { $0.storage.turns }
-    return withTurns {
-        takeTurns(of: turns, priority, timeout.waitingNanoseconds)
-    } giveBack: {
+    return withTurns(takeTurns(of: turns, priority, timeout.waitingNanoseconds)) {
         giveTurnsBack(of: turns)
         withExtendedLifetime(queues) {}
     } body: {
@@ -118,13 +112,13 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
     }
 }
 
-/// Takes turns, runs `body`, and gives the turns back.
+/// Runs `body` with turns, unless they were not to be had, and gives them back.
 @inlinable @inline(__always) func withTurns<Answer>(
-    take: () -> QueueSafeValueError?,
+    _ failure: QueueSafeValueError?,
     giveBack: () -> Void,
     body: () throws -> Answer
 ) -> Result<Answer, QueueSafeValueError> {
-    if let failure = take() { return .failure(failure) }
+    if let failure { return .failure(failure) }
     return scope {
         do {
             return .success(try body())
@@ -137,12 +131,14 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 }
 
 /// Takes two turns, or none. Turns that are free are taken without a list.
-@inlinable @inline(__always) func takeTurns<First, Second>(
+@inlinable func takeTurns<First, Second>(
     of first: CommandQueue<First>,
     _ second: CommandQueue<Second>,
     _ priority: CommandPriority,
     _ timeout: UInt64
 ) -> QueueSafeValueError? {
+    // In the one order, so that of two such calls one takes both turns.
+    if second.word.address < first.word.address { return takeTurns(of: second, first, priority, timeout) }
     let thread = currentThreadIdentity()
     unsafe schedulingPoint("try of", first.storage, first.word.storage, waits: false)
     if first.word.exchangeAcquiring(TurnWord.idle, for: thread) {
@@ -172,7 +168,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
 @usableFromInline
 func takeTurns(of queues: [TurnQueue], _ priority: CommandPriority, _ timeout: UInt64) -> QueueSafeValueError? {
     let ordered = queues.sorted { $0.word.address < $1.word.address }  // fault: turns are taken as named
-    // Turns that are free are had in no time.
+    // The time-out counts only for a call that had to wait.
     let deadline = Deadline(after: timeout)
     var hasWaited = false
     for (index, queue) in ordered.enumerated() {

@@ -53,7 +53,7 @@ struct AwaitedConditionTests {
         let value = QueueSafeValue(value: 0)
         let task = Task {
             await value.async.lowestPriority.set(when: { _ in
-                withUnsafeCurrentTask { $0?.cancel() }
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
                 return true
             }) { $0 += 10 }
         }

@@ -112,7 +112,7 @@ extension Line {
         return false
     }
 
-    /// What is still there, though nothing should be.
+    /// The entries that are left, though none should be.
     fileprivate var rest: String? {
         if !waiters.elements.isEmpty || !watchers.isEmpty || !lateTasks.isEmpty { return "something waits" }
         if timerRuns { return "the timer runs" }
