@@ -193,15 +193,6 @@ extension Protected where Value: Sendable {
         _ body: (inout Value) throws -> Result
     ) async throws -> Result? {
         let deadline = Deadline(after: timeout)
-        // Most conditions are met at once.
-        if storage.tryLock() {
-            if unsafe condition(storage.value.pointee), !Task.isCancelled { return try writeAndUnlock(body) }
-            storage.unlock()
-        }
-        if deadline == .passed {
-            try Task.checkCancellation()
-            return nil
-        }
         // The stream has one element for each wake-up. It ends when the time is over, or the task is cancelled.
         let (wakes, continuation) = AsyncStream.makeStream(of: Void.self)
         var wake = wakes.makeAsyncIterator()
@@ -218,6 +209,7 @@ extension Protected where Value: Sendable {
             // A cancelled task leaves as if it was woken.
             condition.isWoken = isMet
             storage.unlock()
+            if deadline == .passed { break }
             if timer == nil, deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
         } while await wake.next() != nil
         storage.leave(condition)
