@@ -162,6 +162,16 @@ struct WaitingForHandleTests {
         }
     }
 
+    @Test("On the main thread, a wait for a command on the main queue answers, and the command runs later")
+    @MainActor
+    func onMainThread() async {
+        Mistakes.keepQuiet()
+        let value = QueueSafeValue(value: 1)
+        let handle = value.async(performIn: .main).lowestPriority.update { $0 + 1 }
+        #expect(waitHere(for: handle) == .failure(.circularWait))
+        #expect(await handle.value == .success(2))
+    }
+
     /// A queue that was late has a mark of its own, which must not hide that its target is the main queue.
     @Test("So does one in a block of a queue whose target is the main queue")
     func targetIsMain() async throws {
@@ -185,16 +195,6 @@ struct WaitingForHandleTests {
             }
         }
         #expect(answers == [.failure(.circularWait), .failure(.circularWait)])
-    }
-
-    @Test("On the main thread, a wait for a command on the main queue answers, and the command runs later")
-    @MainActor
-    func onMainThread() async {
-        Mistakes.keepQuiet()
-        let value = QueueSafeValue(value: 1)
-        let handle = value.async(performIn: .main).lowestPriority.update { $0 + 1 }
-        #expect(waitHere(for: handle) == .failure(.circularWait))
-        #expect(await handle.value == .success(2))
     }
 
     @Test func `A thread waits for the end of a command, as long as it likes`() {

@@ -162,11 +162,11 @@ extension Scenario {
         a wait for a condition with a time-out: wait when 1 briefly | wait
         a wait for a condition that a manual command meets [queues 1, preemptions 3]:
           wait when 1 | async 0 left | complete
+        a wait for a condition that a batch meets [queues 1, batch 3, preemptions 3]:
+          wait highest when 1 | suspend; async 0; async 0; resume
         # listeners
         a listener hears of waits [listened]: wait | wait get
         a listener hears of commands [queues 1, listened]: async 0; async 0 tells
-        a wait for a condition that a batch meets [queues 1, batch 3, preemptions 3]:
-          wait highest when 1 | suspend; async 0; async 0; resume
         a listener comes beside a condition [preemptions 3]: wait when 1 | wait | listen
         a listener comes and goes: wait; wait | listen; unlisten
         # The order of memory, and the lock.
