@@ -28,15 +28,14 @@ extension TurnQueue {
     /// - Returns: Whether the block has the turn. If not, it is over.
     private func takeTurn(_ run: BlockRun) -> Bool {
         var looks = HandoffPolicy.looksInLine
-        while true {
-            looks -= 1
-            guard let end = update({ $0.arrive(run, isLastLook: looks <= 0) }) else { return false }
+        while let end = update({ $0.arrive(run, isLastLook: looks <= 1) }) {
             if case .hasTurn = end { return true }
             repeat {
                 for _ in 0..<HandoffPolicy.pausesInLine { pauseSpinning() }
                 looks -= 1
-            } while looks > 0 && !turn.isFree
+            } while looks > 1 && !turn.isFree
         }
+        return false
     }
 
     /// Runs commands with the turn until there is a reason to give it back.
