@@ -154,7 +154,8 @@ extension Protected where Value: Sendable {
     /// ```
     ///
     /// No thread waits. A change wakes the first waiter whose condition is met. That waiter wakes the next one when it has
-    /// changed the value, or gives up. A task that comes meanwhile may go first.
+    /// changed the value, or gives up. Until then, but for 5 ms at most, other changes wake no second one. A task that comes
+    /// meanwhile may go first.
     ///
     /// - Warning: The thread that changes the value tests the condition under the lock, and so does the task. So the
     ///   condition must be quick. It must not access this value, nor another protected value, whose lock that thread may
@@ -193,26 +194,34 @@ extension Protected where Value: Sendable {
         _ body: (inout Value) throws -> Result
     ) async throws -> Result? {
         let deadline = Deadline(after: timeout)
+        // It stands in the table once the value did not meet the condition.
+        var waiting: Condition<Value>?
         // The stream has one element for each wake-up. It ends when the time is over, or the task is cancelled.
-        let (wakes, continuation) = AsyncStream.makeStream(of: Void.self)
-        var wake = wakes.makeAsyncIterator()
-        let condition = Condition(condition, isForChange: true) { awaitedTarget.async { continuation.yield() } }
+        var wakes: AsyncStream<Void>.Iterator?
         var timer: LibraryTimer?
         defer { timer?.cancel() }
         repeat {
             // fault: out of time, a task changes it
             guard !deadline.isTime || !deadline.hasPassed, storage.lock(until: deadline) else { break }
-            let isMet = storage.goesOn(condition)
+            let isMet = if let waiting { storage.goesOn(waiting) } else { unsafe condition(storage.value.pointee) }
             // The task may be cancelled while the condition is tested.
             let isCancelled = Task.isCancelled  // fault: a cancelled task changes it
             if isMet, !isCancelled { return try writeAndUnlock(body) }  // fault: a task changes what is not met
-            // A cancelled task leaves as if it was woken.
-            condition.isWoken = isMet
+            if waiting != nil {
+                storage.unlockAskingOn()
+                continue
+            }
+            if !isCancelled, deadline != .passed {
+                let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+                let target = targetOfTask
+                let new = Condition(condition, isForChange: true) { target.async { continuation.yield() } }
+                storage.table.add(new)
+                if deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
+                (waiting, wakes) = (new, stream.makeAsyncIterator())
+            }
             storage.unlock()
-            if deadline == .passed { break }
-            if timer == nil, deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
-        } while await wake.next() != nil
-        storage.leave(condition)
+        } while await wakes?.next() != nil
+        if let waiting { storage.leave(waiting) }
         if Task.isCancelled { throw CancellationError() }
         return nil
     }

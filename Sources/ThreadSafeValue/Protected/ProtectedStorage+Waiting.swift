@@ -78,15 +78,14 @@ extension ProtectedStorage {
         let parker = Parker()
         let condition = Condition(isMet, isForChange: true) { parker.wake() }
         table.add(condition)
-        repeat {
-            unlock()
-            guard parker.park(until: deadline.time), lock(until: deadline) else {
-                leave(condition)
-                return false
-            }
+        unlock()
+        while parker.park(until: deadline.time), lock(until: deadline) {
             // Another thread may have changed the value again.
-        } while !goesOn(condition)
-        return true
+            if goesOn(condition) { return true }
+            unlockAskingOn()
+        }
+        leave(condition)
+        return false
     }
 
     /// Suspends the task until the value meets a condition, at least for a moment, or the task is cancelled.
@@ -95,20 +94,28 @@ extension ProtectedStorage {
         if unsafe isMet(value.pointee) { return unlock() }
         // The stream ends when it is finished, or the task is cancelled.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        let condition = Condition(isMet) { awaitedTarget.async { continuation.finish() } }
+        let target = targetOfTask
+        let condition = Condition(isMet) { target.async { continuation.finish() } }
         table.add(condition)
         unlock()
         for await _ in stream {}
         leave(condition)
     }
 
-    /// Tests the condition of a waiter that will change the value, under the lock. If the value meets it, the condition leaves
-    /// the table; if not, it keeps its place.
+    /// Tests the condition of a waiter that was woken to change the value, under the lock. If the value meets it, the
+    /// condition leaves the table; if not, it keeps its place.
     func goesOn(_ condition: Condition<Value>) -> Bool {
-        condition.isWoken = false  // fault: woken once for ever
+        _ = table.arrive(condition)
         let isMet = unsafe condition.isMet(value.pointee)
-        if isMet { table.remove(condition) } else if condition.place == nil { table.add(condition) }
+        if isMet { table.remove(condition) }
         return isMet
+    }
+
+    /// Gives the lock back, and wakes the next waiter, as the one that was woken does not change the value.
+    func unlockAskingOn() {
+        let wakes = unsafe table.wakeMet(by: value.pointee)
+        unlock()
+        for wake in wakes { wake() }
     }
 
     /// Removes a condition that nobody waits for any more, and never waits itself. While a thread accesses the value, a queue
@@ -126,17 +133,14 @@ extension ProtectedStorage {
         return true
     }
 
-    /// Removes a condition and gives the lock back. If the owner of the condition was woken for a change that it does not
-    /// make, the next waiter is woken.
+    /// Removes a condition and gives the lock back.
     ///
     /// - Returns: `true` if the value did not meet the condition.
     @discardableResult func unlockLeaving(_ condition: Condition<Value>) -> Bool {
         table.remove(condition)
-        // fault: one that leaves wakes nobody
-        let wakes = unsafe condition.isForChange && condition.isWoken ? table.wakeMet(by: value.pointee) : []
         let isUnmet = !condition.isWoken
-        unlock()
-        for wake in wakes { wake() }
+        // fault: one that leaves wakes nobody
+        if condition.isForChange, table.arrive(condition) { unlockAskingOn() } else { unlock() }
         return isUnmet
     }
 }

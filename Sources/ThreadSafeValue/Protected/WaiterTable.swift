@@ -19,8 +19,12 @@ import Dispatch
     /// The queue on which a wait that timed out or was cancelled waits for the lock, to leave the table.
     let leaving = DispatchQueue(label: "ThreadSafeValue.Protected.leaving", target: awaitedTarget)
 
-    // The value's lock guards the conditions.
-    private var conditions = ArrivalList<Condition<Value>>()
+    // The value's lock guards the conditions: of those that only wait, and of those that will change the value.
+    private var waits = ArrivalList<Condition<Value>>()
+    private var changes = ArrivalList<Condition<Value>>()
+
+    /// Until when the one is awaited that was woken to change the value; 0 if none is on its way.
+    private var dueTime: UInt64 = 0
 
     init(awaited: AtomicWord) {
         self.awaited = awaited
@@ -68,35 +72,46 @@ final class Condition<Value>: Placed, @unchecked Sendable {
 // These methods run under the value's lock.
 extension WaiterTable {
     func add(_ condition: Condition<Value>) {
-        conditions.append(condition)
+        if condition.isForChange { changes.append(condition) } else { waits.append(condition) }
         awaited.set(AwaitedChange.toMeetCondition, to: true)
     }
 
     /// Removes a condition, if it is in the table.
     func remove(_ condition: Condition<Value>) {
-        conditions.remove(condition)
-        awaited.set(AwaitedChange.toMeetCondition, to: !conditions.isEmpty)
+        if condition.isForChange { changes.remove(condition) } else { waits.remove(condition) }
+        awaited.set(AwaitedChange.toMeetCondition, to: !waits.isEmpty || !changes.isEmpty)
+    }
+
+    /// The owner of a condition, which will change the value, tests the condition itself, or leaves.
+    ///
+    /// - Returns: Whether the owner was woken.
+    func arrive(_ condition: Condition<Value>) -> Bool {
+        guard condition.isWoken else { return false }
+        (condition.isWoken, dueTime) = (false, 0)  // fault: woken once for ever
+        return true
     }
 
     /// Chooses the owners to wake for a value whose condition is met: all owners that only wait for it, and the first one of
-    /// those that will change the value.
+    /// those that will change the value, unless one of these was just woken.
     ///
     /// Invariant (asked on): while an owner that will change the value waits with a condition that is met, another owner was
-    /// woken and is on its way. When that one commits or gives up, it calls this method.
+    /// woken and is on its way. When that one commits, or does not change the value, it calls this method.
     ///
     /// - Returns: Closures that wake the owners.
     @usableFromInline func wakeMet(by value: Value) -> [@Sendable () -> Void] {
+        // Loops, as this is code that is not specialized.
         var met: [Condition<Value>] = []
-        var isChangeWoken = false
-        for case let condition? in conditions.elements {
-            // fault: all that change are woken
-            if condition.isForChange, isChangeWoken || condition.isWoken { continue }
-            if !condition.isMet(value) { continue }
-            condition.isWoken = true
-            isChangeWoken = isChangeWoken || condition.isForChange
-            met.append(condition)
+        for case let wait? in waits.elements where wait.isMet(value) { met.append(wait) }
+        for wait in met { remove(wait) }
+        // fault: all that change are woken
+        if dueTime == 0 || dueTime <= now() {
+            for case let change? in changes.elements where !change.isWoken && change.isMet(value) {
+                met.append(change)
+                dueTime = now() + HandoffPolicy.late
+                break
+            }
         }
-        for condition in met where !condition.isForChange { remove(condition) }
+        for condition in met { condition.isWoken = true }
         // A closure, because a generic key path is made anew for each call.
         return met.map { $0.wake }
     }

@@ -124,6 +124,34 @@ struct ConditionOrderTests {
         }
     }
 
+    /// The second change meets the second condition only. The one that was woken by the first change asks on.
+    @Test("Nor when the first comes in vain, as the value has changed once more")
+    func comesInVain() async throws {
+        try await onThreadOfItsOwn {
+            try inTime {
+                let (number, owner) = (Protected(0), Owner())
+                let first = Task { try await owner.write(number, timeout: .never) { $0 == 2 } }
+                try poll("the first waits") {
+                    _ = owner.jobs.run()
+                    return number.hasWaiters
+                }
+                let second = Waiting(number) { isMet in number.write(when: isMet) { $0 = 3 } }
+                number.wrappedValue = 2
+                number.wrappedValue = 1
+                try poll("the second has changed it") {
+                    _ = owner.jobs.run()
+                    return number.wrappedValue == 3
+                }
+                second.thread.join()
+                first.cancel()
+                try poll("the first has left") {
+                    _ = owner.jobs.run()
+                    return !number.hasWaiters
+                }
+            }
+        }
+    }
+
     @Test("A task's write with a time-out is tried once, comes in time, leaves, or is cancelled")
     func timeoutOfTask() async throws {
         let number = Protected(1)
