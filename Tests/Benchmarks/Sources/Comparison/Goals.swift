@@ -92,6 +92,8 @@ struct Goal {
         goals(.element, .alone, "handle[0] += 1", ["Mutex"], atMost: 2.5),
         goals(.key, .alone, "$table[key] = value", ["Mutex"], atMost: 1.5),
         goals(.part, .alone, "handle[1...2] = [1, 2]", ["Mutex"], atMost: 2),
+        goals(.pools, .eightTasks, "Protected.write(when:)", ["actor"], atMost: 2),
+        goals(.pools, .manyTasks, "Protected.write(when:)", ["actor"], atMost: 2),
         goals(.loneCommand, .alone, "async.set { } completion: { }", ["DispatchQueue.async + lock"], atMost: 1.1),
     ]
 
@@ -107,6 +109,9 @@ struct Goal {
 
     /// A command for one of several target queues beside a block with a lock.
     static let lanes = 8.0
+
+    /// The same beside queues each of which starts the next one: what the order costs Dispatch.
+    static let lanesInTurn = 1.5
 
     /// One of 16,000 async closures beside one of 2,000.
     static let asyncClosures = 1.2

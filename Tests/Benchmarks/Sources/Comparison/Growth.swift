@@ -38,7 +38,7 @@ struct Growth {
         return growth
     }
 
-    /// The times of the first curve, which is ours, or of the second, its peer.
+    /// The times of the first curve, which is ours, or of another one, its peer.
     func times(of size: Int, curve: Int = 0) -> [Double] {
         curves[curve].times[sizes.firstIndex(of: size)!]
     }
@@ -119,6 +119,7 @@ struct Growth {
                 curves: [
                     Curve(name: "async.set { } completion: { }", isOurs: true, measure: DeepLanes.commands),
                     Curve(name: "queues + lock", isOurs: false, measure: DeepLanes.blocks),
+                    Curve(name: "queues, each starts the next", isOurs: false, measure: DeepLanes.chain),
                 ]
             ),
             Growth(

@@ -101,6 +101,21 @@ enum DeepLanes {
         return Double(nanoseconds() - start) / Double(count)
     }
 
+    /// The same order without a value: each block submits the next one.
+    static func chain(_ lanes: Int) -> Double {
+        let (number, queues, end) = (LockedNumber(), queues(lanes), DispatchSemaphore(value: 0))
+        @Sendable func start(_ index: Int) {
+            queues[index % lanes].async {
+                number.add()
+                if index + 1 == count { end.signal() } else { start(index + 1) }
+            }
+        }
+        let begin = nanoseconds()
+        start(0)
+        end.wait()
+        return Double(nanoseconds() - begin) / Double(count)
+    }
+
     private static func queues(_ count: Int) -> [DispatchQueue] {
         (0..<count).map { _ in DispatchQueue(label: "target") }
     }

@@ -110,23 +110,24 @@ extension Report {
         }
     }
 
-    /// Ours beside ours of another size, or beside the peer of the same size.
+    /// Ours beside ours of another size, or beside a peer of the same size.
     private var growthRows: [[String]] {
         [
-            ("growth-pending", "a pending command", Pending.many, Pending.few, Goal.pendingTime),
-            ("growth-queues", "a command beside target queues", ManyTargets.many, 1, Goal.manyTargets),
-            ("growth-beside", "async.set beside a thread that waits, threads", 2, 1, Goal.besideWait),
-            ("growth-lanes", "a command for one of several target queues", 2, nil, Goal.lanes),
-            ("growth-lanes", "a command for one of several target queues", 8, nil, Goal.lanes),
-            ("growth-async-closures", "async closures", AsyncClosures.many, AsyncClosures.few, Goal.asyncClosures),
-            ("growth-connection", "tasks for a connection", OneConnection.many, OneConnection.few, Goal.connection),
-        ].compactMap { (file: String, name: String, size: Int, other: Int?, atMost: Double) -> [String]? in
+            ("growth-pending", "a pending command", Pending.many, Pending.few, 0, Goal.pendingTime),
+            ("growth-queues", "a command beside target queues", ManyTargets.many, 1, 0, Goal.manyTargets),
+            ("growth-beside", "async.set beside a thread that waits, threads", 2, 1, 0, Goal.besideWait),
+            ("growth-lanes", "a command for one of several target queues", 2, 2, 1, Goal.lanes),
+            ("growth-lanes", "a command for one of several target queues", 8, 8, 1, Goal.lanes),
+            ("growth-lanes", "a command for one of several target queues", 8, 8, 2, Goal.lanesInTurn),
+            ("growth-async-closures", "async closures", AsyncClosures.many, AsyncClosures.few, 0, Goal.asyncClosures),
+            ("growth-connection", "tasks for a connection", OneConnection.many, OneConnection.few, 0, Goal.connection),
+        ].compactMap { (file: String, name: String, size: Int, other: Int, curve: Int, atMost: Double) -> [String]? in
             guard let growth = (growths + realGrowths).first(where: { $0.file == file }) else { return nil }
-            let (ours, others) = (growth.times(of: size), growth.times(of: other ?? size, curve: other == nil ? 1 : 0))
+            let (ours, others) = (growth.times(of: size), growth.times(of: other, curve: curve))
             let ratio = Ratio(zip(ours, others).map { $0 / $1 })
             return [
                 "\(name), \(size.grouped)", "", ours.spread,
-                other.map { "the same, \($0.grouped)" } ?? growth.curves[1].name,
+                curve == 0 ? "the same, \(other.grouped)" : growth.curves[curve].name,
                 others.spread, ratio.description, atMost.ratio, reached(ratio.median <= atMost),
             ]
         }

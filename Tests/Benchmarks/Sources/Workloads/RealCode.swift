@@ -9,7 +9,7 @@ extension Contest {
     /// The forms of real code that are no other contest's.
     public static let realCode = [
         genericChange, genericSetAndGet, genericMember, wrappedInClass, element, key, part, largeStructure, twoValues,
-        loneCommand,
+        pools, loneCommand,
     ]
 
     /// Changing the value of a public generic class of another module.
@@ -104,6 +104,17 @@ extension Contest {
             Contestant("Mutex in Mutex", changing: TwoMutexes.self),
         ],
         settings: [.alone]
+    )
+
+    /// Taking one of four connections, using it, and giving it back.
+    public static let pools = Contest(
+        name: "use one of four connections",
+        contestants: [
+            Contestant("Protected.write(when:)", isOurs: true, awaiting: ProtectedPool.self),
+            Contestant("async.update(when:)", isOurs: true, awaiting: QueueSafePool.self),
+            Contestant("actor", awaiting: ActorPool.self),
+        ],
+        settings: [.eightTasks, .manyTasks]
     )
 
     /// Submitting a change, and waiting until its completion is called.
