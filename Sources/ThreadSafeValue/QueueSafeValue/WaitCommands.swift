@@ -115,7 +115,8 @@ extension WaitCommands {
     /// - Parameter accessClosure: Called at most once on the calling thread, with the value. It is not called if the
     ///   command fails before its turn. If it throws, its changes stay.
     /// - Returns: A copy of the updated value, or the reason why the command failed. If you keep a large collection that
-    ///   this returns, the next change copies the collection. For a structure with many members, `update` is faster.
+    ///   this returns, the next change copies the collection. For a structure with many members, and in generic code,
+    ///   `update` is faster.
     @inlinable @_transparent @discardableResult
     public func set(_ accessClosure: (inout Value) throws -> Void) -> Result<Value, QueueSafeValueError> {
         queue.perform(priority, timeout, isChange: true) { try changed(&$0, by: accessClosure) }

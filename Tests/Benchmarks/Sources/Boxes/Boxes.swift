@@ -51,6 +51,12 @@ public final class QueueSafeBox<Value: Sendable>: Sendable {
         value.wait.highestPriority.set { body(&$0) }
     }
 
+    /// Changes the value, and asks for no copy of it.
+    @inline(never)
+    public func update(_ body: (inout Value) -> Void) {
+        value.wait.highestPriority.update { body(&$0) }
+    }
+
     /// A copy of the value.
     @inline(never)
     public func get() -> Value? {
@@ -71,6 +77,20 @@ public final class MutexBox<Value: Sendable>: Sendable {
     @inline(never)
     public func change(_ body: (inout Value) -> Void) {
         value.withLock { body(&$0) }
+    }
+
+    /// Changes the value, and makes the answer of a command, which nobody looks at.
+    @inline(never)
+    public func changeAndAnswer(_ body: (inout Value) -> Void) {
+        _ = changed(by: body)
+    }
+
+    @inline(__always)
+    private func changed(by body: (inout Value) -> Void) -> Result<Value, QueueSafeValueError> {
+        value.withLock { value in
+            body(&value)
+            return .success(value)
+        }
     }
 
     /// Replaces the value.

@@ -81,9 +81,12 @@ struct Goal {
     private static let realCode = [
         goals(.genericChange, .alone, "Protected.write", ["Mutex"], atMost: 1.1),
         goals(.genericChange, .alone, set, ["Mutex"], atMost: 1.2),
+        goals(.genericChange, .alone, set, ["Mutex, answering with a Result"], atMost: 1),
+        goals(.genericChange, .alone, "wait.highestPriority.update { }", ["Mutex"], atMost: 1),
         goals(.genericSetAndGet, .alone, "Protected", ["Mutex"], atMost: 1.1),
         goals(.genericMember, .alone, "handle.count", ["Mutex"], atMost: 1.5),
         goals(.largeStructure, .alone, "Protected.read", ["Mutex"], atMost: 1.1),
+        goals(.largeChange, .alone, "wait.highestPriority.update { }", ["Mutex"], atMost: 1.1),
         goals(.twoValues, .alone, "withLocked, queue-safe", ["Mutex in Mutex"], atMost: 1.5),
         goals(.twoValues, .alone, "withLocked, protected", ["Mutex in Mutex"], atMost: 1.2),
         goals(.wrappedInClass, .alone, "@Protected count += 1", ["Mutex"], atMost: 1.9),

@@ -60,7 +60,7 @@ struct Session: Sendable {
     var body = [UInt8](repeating: 0, count: 64)
     var cookies: [String: String] = [:]
     var trailers: [String: String] = [:]
-    var sizes = (1, 2, 3, 4, 5, 6, 7, 8)
+    var sizes = (1, 2, 3, 4, 5, 6, 7, 0)
     var isClosed = false
 }
 
@@ -84,6 +84,45 @@ package final class MutexSession: Reading {
     package func read() -> Int {
         session.withLock { $0.isClosed ? 1 : $0.sizes.7 }
     }
+}
+
+package final class SetSession: Changing {
+    private let session = QueueSafeValue(value: Session())
+
+    package init() {}
+
+    @inline(never)
+    package func change() {
+        session.wait.highestPriority.set { $0.sizes.7 &+= 1 }
+    }
+
+    package var total: Int { session.wait.highestPriority.map(\.sizes.7).successOrZero }
+}
+
+package final class UpdateSession: Changing {
+    private let session = QueueSafeValue(value: Session())
+
+    package init() {}
+
+    @inline(never)
+    package func change() {
+        session.wait.highestPriority.update { $0.sizes.7 &+= 1 }
+    }
+
+    package var total: Int { session.wait.highestPriority.map(\.sizes.7).successOrZero }
+}
+
+package final class ChangeMutexSession: Changing {
+    private let session = Mutex(Session())
+
+    package init() {}
+
+    @inline(never)
+    package func change() {
+        session.withLock { $0.sizes.7 &+= 1 }
+    }
+
+    package var total: Int { session.withLock(\.sizes.7) }
 }
 
 // MARK: The members of a list in a generic class of another module

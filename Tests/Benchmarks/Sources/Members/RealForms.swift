@@ -43,6 +43,32 @@ package final class GenericQueueSafe: Changing {
     package var total: Int { box.get() ?? -1 }
 }
 
+package final class GenericQueueSafeUpdate: Changing {
+    private let box = QueueSafeBox(0)
+
+    package init() {}
+
+    @inline(never)
+    package func change() {
+        box.update { $0 &+= 1 }
+    }
+
+    package var total: Int { box.get() ?? -1 }
+}
+
+package final class GenericMutexAnswer: Changing {
+    private let box = MutexBox(0)
+
+    package init() {}
+
+    @inline(never)
+    package func change() {
+        box.changeAndAnswer { $0 &+= 1 }
+    }
+
+    package var total: Int { box.get() }
+}
+
 package final class GenericMutex: Changing, Reading {
     private let box = MutexBox(0)
 

@@ -8,8 +8,8 @@ import Members
 extension Contest {
     /// The forms of real code that are no other contest's.
     public static let realCode = [
-        genericChange, genericSetAndGet, genericMember, wrappedInClass, element, key, part, largeStructure, twoValues,
-        pools, loneCommand,
+        genericChange, genericSetAndGet, genericMember, wrappedInClass, element, key, part, largeStructure,
+        largeChange, twoValues, pools, loneCommand,
     ]
 
     /// Changing the value of a public generic class of another module.
@@ -18,7 +18,9 @@ extension Contest {
         contestants: [
             Contestant("Protected.write", isOurs: true, changing: GenericProtected.self),
             Contestant("wait.highestPriority.set { }", isOurs: true, changing: GenericQueueSafe.self),
+            Contestant("wait.highestPriority.update { }", isOurs: true, changing: GenericQueueSafeUpdate.self),
             Contestant("Mutex", changing: GenericMutex.self),
+            Contestant("Mutex, answering with a Result", changing: GenericMutexAnswer.self),
         ],
         settings: [.alone]
     )
@@ -91,6 +93,17 @@ extension Contest {
         contestants: [
             Contestant("Protected.read", isOurs: true, reading: ProtectedSession.self),
             Contestant("Mutex", reading: MutexSession.self),
+        ],
+        settings: [.alone]
+    )
+
+    /// A change of one member of it. The answer of `set` is a copy of them all.
+    public static let largeChange = Contest(
+        name: "change a member of a large structure",
+        contestants: [
+            Contestant("wait.highestPriority.set { }", isOurs: true, changing: SetSession.self),
+            Contestant("wait.highestPriority.update { }", isOurs: true, changing: UpdateSession.self),
+            Contestant("Mutex", changing: ChangeMutexSession.self),
         ],
         settings: [.alone]
     )
