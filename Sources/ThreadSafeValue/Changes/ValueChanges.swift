@@ -155,9 +155,7 @@ extension ChangeSubscription {
 /// A weak reference that a sequence of changes keeps instead of the value.
 ///
 /// It is `@unchecked Sendable` because the reference is written once, and the value is used only with its lock or turn.
-struct WeakStorage<Storage: AnyObject>: @unchecked Sendable {
-    weak let storage: Storage?
-}
+struct WeakStorage<Storage: AnyObject>: @unchecked Sendable { weak let storage: Storage? }
 
 /// The subscription that a sequence makes at once, for its first iterator.
 final class FirstSubscription<Value: Sendable> {

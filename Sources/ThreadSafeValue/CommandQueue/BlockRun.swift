@@ -101,6 +101,8 @@ extension BlockRun {
     func claimNext(_ turns: TurnQueue) -> Unmanaged<PendingCommand>? {
         while let link = unsafe next {
             guard let hasBegun = unsafe link._withUnsafeGuaranteedRef({ claim($0, turns) }) else { break }
+            unsafe (lastPassed, cursor) = (link, link._withUnsafeGuaranteedRef { unsafe $0.next })
+            passedCount += 1
             if hasBegun { return unsafe link }
         }
         return nil
@@ -113,7 +115,6 @@ extension BlockRun {
             _ = command.move(.claimed, to: .waiting)  // fault: rule 6: a claim stays
             return nil
         }
-        pass()
         return isClaimed && command.move(.claimed, to: .running)  // fault: cancelled, it begins
     }
 
@@ -123,13 +124,6 @@ extension BlockRun {
         // A waiter that returns after it was late may leave the word as it was. To see the count late is to see the change
         // late.
         return isSame && turns.reorderings.count == reorderings  // fault: rule 6: it passes what was late
-    }
-
-    private func pass() {
-        guard let link = cursor else { return }
-        unsafe lastPassed = link
-        unsafe cursor = link._withUnsafeGuaranteedRef { unsafe $0.next }
-        passedCount += 1
     }
 
     /// A command is over, and is to be told without the turn.

@@ -27,7 +27,7 @@ import Dispatch
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(create(minimumCapacity: 6) { _ in value }, to: CommandQueueStorage.self)
         for index in 0..<6 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
-        storage.limitWord.store(UInt64(clamping: limit))
+        storage.limit.store(UInt64(clamping: limit))
         return storage
     }
 }
@@ -44,10 +44,7 @@ extension CommandQueueStorage {
     @inlinable var listenersWord: AtomicWord { word(2) }
 
     /// How many commands of queues and of tasks may wait.
-    private var limitWord: AtomicWord { word(3) }
-
-    /// How many commands of queues have begun.
-    private var startedWord: AtomicWord { word(4) }
+    private var limit: AtomicWord { word(3) }
 
     // Most manual commands are complete when their closure returns, so the value keeps one end from command to command.
 
@@ -66,7 +63,7 @@ extension CommandQueueStorage {
     /// All that does not ask for the value.
     @usableFromInline var turns: TurnQueue {
         turnsWord.object {
-            TurnQueue(word: word(0), startedCount: startedWord, owner: self, limit: Int(clamping: limitWord.load()))
+            TurnQueue(word: word(0), startedCount: word(4), owner: self, limit: Int(clamping: limit.load()))
         }
     }
 

@@ -58,8 +58,7 @@ extension LaneCommands {
     /// One of its commands was cancelled. The command leaves when it is the first, or with many others: O(1) on average.
     mutating func noteCancelled() {
         cancelledCount += 1
-        let count = lists.reduce(0) { $0 + $1.count }
-        if cancelledCount <= 32 + count / 2 { return }
+        if cancelledCount <= 32 + lists.reduce(0, { $0 + $1.count }) / 2 { return }
         cancelledCount = 0
         dropCancelled()
     }

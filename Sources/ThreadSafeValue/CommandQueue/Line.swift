@@ -48,7 +48,7 @@ struct Line: ~Copyable {
     /// How many commands were accepted for target queues, and not cancelled.
     var acceptedCount = 0
 
-    private(set) var suspensions = 0
+    var suspensions = 0
 
     /// Somebody listens to changes.
     var isListenedTo = false
@@ -297,8 +297,6 @@ extension Line {
         lanes[lane.target.identity] = nil  // fault: an idle lane stays
         if latestLane === lane { latestLane = nil }
     }
-
-    mutating func suspend() { suspensions += 1 }
 
     /// Takes back one suspension. With the last, all that were sent for have their full time again (rule 7).
     ///

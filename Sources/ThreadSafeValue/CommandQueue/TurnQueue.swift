@@ -179,7 +179,7 @@ extension TurnQueue {
     ///
     /// - Returns: Why it has given the turn back, if it has.
     @usableFromInline func failure(at deadline: Deadline) -> QueueSafeValueError? {
-        if !deadline.isTime || !deadline.hasPassed { return nil }
+        if !deadline.isOver { return nil }
         releaseAndNotify(afterChange: false)
         return .timedOut
     }

@@ -12,9 +12,6 @@
 /// Each sleeper also looks for itself now and then. A thread that was woken before it may not run for a long time, and
 /// until then perhaps nobody else comes to the queue.
 final class SleeperQueue {
-    /// For how long a thread sleeps before it looks for itself, in nanoseconds. The time doubles with each look.
-    private static var lookDelay: UInt64 { HandoffPolicy.circle }
-
     /// A bit beside the holder's identity in the lock's word: the holder must come to this queue when it unlocks.
     static var waiting: UInt64 { 1 }
 
@@ -44,7 +41,7 @@ extension SleeperQueue {
                 || mutex.around { take(word, for: sleeper, orSleep: false) }  // fault: late when woken, wakes nobody
         }
         // Hardly any thread sleeps for longer, so most waits never come to the graph of all waits.
-        if sleep(word, sleeper, until: now() + Self.lookDelay) { return true }
+        if sleep(word, sleeper, until: now() + HandoffPolicy.circle) { return true }
         let resource = WaitGraph.Resource(isTurn: false, word: word, user: user)
         let waiting = WaitGraph.Waiting(thread: sleeper.thread, task: currentTaskIdentity())
         if let circle = WaitGraph.shared.begin(for: resource, by: waiting) { LockMistake.failCircle(circle) }
@@ -56,7 +53,8 @@ extension SleeperQueue {
     ///
     /// - Returns: Whether the thread has the lock.
     private func sleep(_ word: AtomicWord, _ sleeper: Sleeper, until time: UInt64) -> Bool {
-        var delay = Self.lookDelay
+        // A thread looks for itself after this time, which doubles with each look.
+        var delay = HandoffPolicy.circle
         repeat {
             let lookTime = min(now() + delay, time)  // fault: a sleeper does not look for itself
             delay *= 2

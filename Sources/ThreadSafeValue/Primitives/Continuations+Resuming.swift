@@ -7,15 +7,9 @@ import Dispatch
 /// Where tasks are resumed by threads that may have a turn or a lock.
 let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
 
-/// Where the calling task is resumed: as urgent as the task, so that on Linux no other thread need wake up for it.
-var targetOfTask: DispatchQueue {
-    switch Task.currentPriority {
-    case .userInitiated...: awaitedTarget
-    case .medium...: .global()
-    case .utility...: .global(qos: .utility)
-    default: .global(qos: .background)
-    }
-}
+/// The queue that resumes the calling task. On Linux, a thread that runs tasks of the same priority does it, so no other
+/// thread need wake up.
+var targetOfTask: DispatchQueue { Task.currentPriority > .medium ? awaitedTarget : .global() }
 
 // Resuming a task takes a lock of the runtime. Another thread may hold this lock while it runs a handler for
 // cancellation or priority. The handler may wait for a turn or lock of the resuming thread, or for a task that this

@@ -105,6 +105,9 @@ extension Deadline {
 
     /// Whether it will pass.
     var isTime: Bool { self != .passed && self != .never }
+
+    /// Whether it has passed since the wait began.
+    var isOver: Bool { isTime && hasPassed }
 }
 
 /// Nanoseconds of a clock that never runs backwards.

@@ -12,22 +12,14 @@ extension Protected {
     @inlinable @inline(__always) func writeAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try scope { () throws(Failure) in
-            try unsafe body(&storage.value.pointee)
-        } end: {
-            storage.commit()
-        }
+        try scope({ () throws(Failure) in try unsafe body(&storage.value.pointee) }, end: { storage.commit() })
     }
 
     /// Calls a closure with the value, and gives the lock back, which the caller has taken.
     @inlinable @inline(__always) func readAndUnlock<Result: ~Copyable, Failure: Error>(
         _ body: (Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try scope { () throws(Failure) in
-            try unsafe borrowed(storage.value, body)
-        } end: {
-            storage.unlock()
-        }
+        try scope({ () throws(Failure) in try unsafe borrowed(storage.value, body) }, end: { storage.unlock() })
     }
 }
 

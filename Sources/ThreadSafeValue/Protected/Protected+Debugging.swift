@@ -8,9 +8,7 @@ extension Protected: CustomDebugStringConvertible, CustomReflectable {
     /// If the value leads to one handle several times, or back to this handle, the description shows the value once, and
     /// `Protected(…)` after that.
     public var debugDescription: String {
-        HandleDescription.text("Protected", of: storage) {
-            copyIfFree().map { String(reflecting: $0) } ?? "locked"
-        }
+        HandleDescription.text("Protected", of: storage) { copyIfFree().map { String(reflecting: $0) } ?? "locked" }
     }
 
     /// A mirror of a copy of the value for `dump` and debuggers, or of the word `locked` while somebody accesses the

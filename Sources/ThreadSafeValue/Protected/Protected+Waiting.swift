@@ -153,9 +153,9 @@ extension Protected where Value: Sendable {
     /// let job = try await jobs.write(when: { !$0.isEmpty }) { $0.removeFirst() }
     /// ```
     ///
-    /// No thread waits. A change wakes the first waiter whose condition is met. That waiter wakes the next one when it has
-    /// changed the value, or gives up. Until then, but for 5 ms at most, other changes wake no second one. A task that comes
-    /// meanwhile may go first.
+    /// No thread waits. A change wakes the first task whose condition is met. That task wakes the next one when it has
+    /// changed the value, finds the condition unmet, or gives up. If it takes long to come, all others are woken. A task that
+    /// does not wait yet may go first.
     ///
     /// - Warning: The thread that changes the value tests the condition under the lock, and so does the task. So the
     ///   condition must be quick. It must not access this value, nor another protected value, whose lock that thread may
@@ -194,34 +194,33 @@ extension Protected where Value: Sendable {
         _ body: (inout Value) throws -> Result
     ) async throws -> Result? {
         let deadline = Deadline(after: timeout)
-        // It stands in the table once the value did not meet the condition.
-        var waiting: Condition<Value>?
-        // The stream has one element for each wake-up. It ends when the time is over, or the task is cancelled.
-        var wakes: AsyncStream<Void>.Iterator?
+        // A condition in the table, and a stream with one element for each wake-up. The stream ends when the time is over, or
+        // the task is cancelled.
+        var waiting: (condition: Condition<Value>, wakes: AsyncStream<Void>.Iterator)?
         var timer: LibraryTimer?
         defer { timer?.cancel() }
         repeat {
-            // fault: out of time, a task changes it
-            guard !deadline.isTime || !deadline.hasPassed, storage.lock(until: deadline) else { break }
-            let isMet = if let waiting { storage.goesOn(waiting) } else { unsafe condition(storage.value.pointee) }
+            guard storage.lock(until: deadline) else { break }
+            let known = waiting?.condition
+            let isMet = if let known { storage.goesOn(known) } else { unsafe condition(storage.value.pointee) }
             // The task may be cancelled while the condition is tested.
             let isCancelled = Task.isCancelled  // fault: a cancelled task changes it
-            if isMet, !isCancelled { return try writeAndUnlock(body) }  // fault: a task changes what is not met
-            if waiting != nil {
+            let mayChange = !isCancelled && !deadline.isOver  // fault: out of time, a task changes it
+            if isMet, mayChange { return try writeAndUnlock(body) }  // fault: a task changes what is not met
+            if known != nil {
                 storage.unlockAskingOn()
                 continue
             }
-            if !isCancelled, deadline != .passed {
-                let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-                let target = targetOfTask
-                let new = Condition(condition, isForChange: true) { target.async { continuation.yield() } }
-                storage.table.add(new)
-                if deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
-                (waiting, wakes) = (new, stream.makeAsyncIterator())
-            }
-            storage.unlock()
-        } while await wakes?.next() != nil
-        if let waiting { storage.leave(waiting) }
+            defer { storage.unlock() }
+            if !mayChange || deadline == .passed { break }
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+            let target = targetOfTask
+            let new = Condition(condition, in: storage.table.tasks) { target.async { continuation.yield() } }
+            storage.table.add(new)
+            if deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
+            waiting = (new, stream.makeAsyncIterator())
+        } while await waiting?.wakes.next() != nil
+        if let waiting { storage.leave(waiting.condition) }
         if Task.isCancelled { throw CancellationError() }
         return nil
     }

@@ -22,7 +22,7 @@ extension ProtectedStorage {
     // is called at once is no allocation.
     @inlinable @inline(__always) func commitCollecting() -> () -> Void {
         let bits = awaited.load()
-        let wakes = unsafe bits & AwaitedChange.toMeetCondition == 0 ? [] : table.wakeMet(by: value.pointee)
+        let wakes = unsafe bits & AwaitedChange.toMeetCondition == 0 ? [] : table.wakeMet(by: value.pointee, in: self)
         let delivery = unsafe bits & AwaitedChange.any == 0 ? nil : table.broadcaster.record(value.pointee)
         unlock()
         return {
@@ -42,8 +42,7 @@ extension ProtectedStorage {
 
     /// Ends the side table with the value, as nobody else can use either any more.
     @usableFromInline @inline(never) func endTable() {
-        let table: WaiterTable<Value>? = tableWord.takeObject()
-        table?.broadcaster.finish()
+        (tableWord.takeObject() as WaiterTable<Value>?)?.broadcaster.finish()
     }
 
     // MARK: Waiting for a change
@@ -59,7 +58,7 @@ extension ProtectedStorage {
             return isMetAlready
         }
         let parker = Parker()
-        let condition = Condition(isMet) { parker.wake() }
+        let condition = Condition(isMet, in: table.waits) { parker.wake() }
         table.add(condition)
         unlock()
         return withExtendedLifetime(condition) { parker.park(until: deadline.time) || !leave(condition) }
@@ -70,18 +69,18 @@ extension ProtectedStorage {
     /// - Returns: Whether the calling thread has the lock.
     @usableFromInline func lock(when isMet: @escaping @Sendable (Value) -> Bool, by deadline: Deadline) -> Bool {
         guard lock(until: deadline) else { return false }
-        if unsafe isMet(value.pointee) { return true }
-        if deadline == .passed {
+        if unsafe isMet(value.pointee), !deadline.isOver { return true }
+        if deadline.hasPassed {
             unlock()
             return false
         }
         let parker = Parker()
-        let condition = Condition(isMet, isForChange: true) { parker.wake() }
+        let condition = Condition(isMet, in: table.threads) { parker.wake() }
         table.add(condition)
         unlock()
         while parker.park(until: deadline.time), lock(until: deadline) {
             // Another thread may have changed the value again.
-            if goesOn(condition) { return true }
+            if goesOn(condition), !deadline.isOver { return true }
             unlockAskingOn()
         }
         leave(condition)
@@ -95,7 +94,7 @@ extension ProtectedStorage {
         // The stream ends when it is finished, or the task is cancelled.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let target = targetOfTask
-        let condition = Condition(isMet) { target.async { continuation.finish() } }
+        let condition = Condition(isMet, in: table.waits) { target.async { continuation.finish() } }
         table.add(condition)
         unlock()
         for await _ in stream {}
@@ -105,17 +104,23 @@ extension ProtectedStorage {
     /// Tests the condition of a waiter that was woken to change the value, under the lock. If the value meets it, the
     /// condition leaves the table; if not, it keeps its place.
     func goesOn(_ condition: Condition<Value>) -> Bool {
-        _ = table.arrive(condition)
+        table.arrive(condition)
         let isMet = unsafe condition.isMet(value.pointee)
         if isMet { table.remove(condition) }
         return isMet
     }
 
-    /// Gives the lock back, and wakes the next waiter, as the one that was woken does not change the value.
+    /// Gives the lock back without a change, and wakes the next waiter.
     func unlockAskingOn() {
-        let wakes = unsafe table.wakeMet(by: value.pointee)
+        let wakes = unsafe table.wakeMet(by: value.pointee, in: self)
         unlock()
         for wake in wakes { wake() }
+    }
+
+    /// Wakes the other tasks, if the one that was woken has not come in time.
+    func askOn() {
+        lock()
+        unlockAskingOn()
     }
 
     /// Removes a condition that nobody waits for any more, and never waits itself. While a thread accesses the value, a queue
@@ -140,7 +145,7 @@ extension ProtectedStorage {
         table.remove(condition)
         let isUnmet = !condition.isWoken
         // fault: one that leaves wakes nobody
-        if condition.isForChange, table.arrive(condition) { unlockAskingOn() } else { unlock() }
+        if table.arrive(condition) { unlockAskingOn() } else { unlock() }
         return isUnmet
     }
 }

@@ -33,9 +33,8 @@ struct ProtectedLock {
 
 extension ProtectedStorage {
     @inlinable static func make(_ value: Value) -> ProtectedStorage {
-        let buffer = create(minimumCapacity: 1) { _ in value }
         // `create` makes an object of the class on which it is called.
-        let storage = unsafe unsafeDowncast(buffer, to: ProtectedStorage.self)
+        let storage = unsafe unsafeDowncast(create(minimumCapacity: 1) { _ in value }, to: ProtectedStorage.self)
         unsafe PlatformLock.Storage.initialize(storage.lockPlace)
         unsafe storage.awaited.storage.initialize(to: AtomicWord.zero)
         unsafe storage.tableWord.storage.initialize(to: AtomicWord.zero)

@@ -19,12 +19,16 @@ import Dispatch
     /// The queue on which a wait that timed out or was cancelled waits for the lock, to leave the table.
     let leaving = DispatchQueue(label: "ThreadSafeValue.Protected.leaving", target: awaitedTarget)
 
-    // The value's lock guards the conditions: of those that only wait, and of those that will change the value.
-    private var waits = ArrivalList<Condition<Value>>()
-    private var changes = ArrivalList<Condition<Value>>()
+    // The value's lock guards the members below.
 
-    /// Until when the one is awaited that was woken to change the value; 0 if none is on its way.
+    /// The conditions of those that only wait, and of the threads and the tasks that will change the value.
+    let (waits, threads, tasks) = (ConditionList<Value>(), ConditionList<Value>(), ConditionList<Value>())
+
+    /// Until this time, no second task is woken to change the value. It is 0 if one may be woken.
     private var dueTime: UInt64 = 0
+
+    /// When the timer that was set last looks whether the task has come.
+    private var timerTime: UInt64 = 0
 
     init(awaited: AtomicWord) {
         self.awaited = awaited
@@ -48,11 +52,13 @@ import Dispatch
 /// Invariant (last owner): others release the condition under the value's lock, before they wake its owner. So the captures
 /// of the test are released by the owner, and never inside an access.
 final class Condition<Value>: Placed, @unchecked Sendable {
-    let isMet: @Sendable (Value) -> Bool
+    typealias Test = @Sendable (Value) -> Bool
+
+    let isMet: Test
     let wake: @Sendable () -> Void
 
-    /// Whether the owner will change the value. If so, the condition keeps its place in the table until the owner leaves.
-    let isForChange: Bool
+    /// Where the condition stands. If the owner will change the value, it keeps its place until the owner leaves.
+    let list: ConditionList<Value>
 
     /// Guarded by the value's lock.
     var place: Int?
@@ -60,60 +66,76 @@ final class Condition<Value>: Placed, @unchecked Sendable {
     /// Whether the owner was woken and has not tested the condition since. Guarded by the value's lock.
     var isWoken = false
 
-    init(
-        _ isMet: @escaping @Sendable (Value) -> Bool,
-        isForChange: Bool = false,
-        wake: @escaping @Sendable () -> Void
-    ) {
-        (self.isMet, self.isForChange, self.wake) = (isMet, isForChange, wake)
+    init(_ isMet: @escaping Test, in list: ConditionList<Value>, wake: @escaping @Sendable () -> Void) {
+        (self.isMet, self.list, self.wake) = (isMet, list, wake)
     }
 }
+
+/// Conditions in the order in which they came.
+final class ConditionList<Value> { var all = ArrivalList<Condition<Value>>() }
 
 // These methods run under the value's lock.
 extension WaiterTable {
     func add(_ condition: Condition<Value>) {
-        if condition.isForChange { changes.append(condition) } else { waits.append(condition) }
+        condition.list.all.append(condition)
         awaited.set(AwaitedChange.toMeetCondition, to: true)
     }
 
     /// Removes a condition, if it is in the table.
     func remove(_ condition: Condition<Value>) {
-        if condition.isForChange { changes.remove(condition) } else { waits.remove(condition) }
-        awaited.set(AwaitedChange.toMeetCondition, to: !waits.isEmpty || !changes.isEmpty)
+        condition.list.all.remove(condition)
+        awaited.set(AwaitedChange.toMeetCondition, to: !waits.all.isEmpty || !threads.all.isEmpty || !tasks.all.isEmpty)
     }
 
-    /// The owner of a condition, which will change the value, tests the condition itself, or leaves.
+    /// Notes that the owner of a condition has come: it tests the condition now, or leaves.
     ///
-    /// - Returns: Whether the owner was woken.
-    func arrive(_ condition: Condition<Value>) -> Bool {
-        guard condition.isWoken else { return false }
-        (condition.isWoken, dueTime) = (false, 0)  // fault: woken once for ever
+    /// - Returns: Whether the owner was woken to change the value.
+    @discardableResult func arrive(_ condition: Condition<Value>) -> Bool {
+        guard condition.isWoken, condition.list !== waits else { return false }
+        condition.isWoken = false  // fault: woken once for ever
+        if condition.list === tasks { dueTime = 0 }
         return true
     }
 
-    /// Chooses the owners to wake for a value whose condition is met: all owners that only wait for it, and the first one of
-    /// those that will change the value, unless one of these was just woken.
+    /// Chooses the owners to wake for a value whose condition is met: all that only wait for it, and of those that will change
+    /// the value, the first thread, and the first task unless another one is still on its way. If that one does not come in
+    /// time, all tasks are woken.
     ///
     /// Invariant (asked on): while an owner that will change the value waits with a condition that is met, another owner was
-    /// woken and is on its way. When that one commits, or does not change the value, it calls this method.
+    /// woken and is on its way. When that one commits, or does not change the value, it calls this method. If it is a task
+    /// that does not come in time, a timer does.
     ///
     /// - Returns: Closures that wake the owners.
-    @usableFromInline func wakeMet(by value: Value) -> [@Sendable () -> Void] {
-        // Loops, as this is code that is not specialized.
-        var met: [Condition<Value>] = []
-        for case let wait? in waits.elements where wait.isMet(value) { met.append(wait) }
-        for wait in met { remove(wait) }
-        // fault: all that change are woken
-        if dueTime == 0 || dueTime <= now() {
-            for case let change? in changes.elements where !change.isWoken && change.isMet(value) {
-                met.append(change)
-                dueTime = now() + HandoffPolicy.late
-                break
+    @usableFromInline func wakeMet(by value: Value, in storage: ProtectedStorage<Value>) -> [@Sendable () -> Void] {
+        var (met, wakes): ([Condition<Value>], [@Sendable () -> Void]) = ([], [])
+        for case let wait? in waits.all.elements where wait.isMet(value) { met.append(wait) }
+        for wait in met {
+            remove(wait)
+            wait.isWoken = true
+            wakes.append(wait.wake)
+        }
+        for case let thread? in threads.all.elements where !thread.isWoken && thread.isMet(value) {
+            thread.isWoken = true
+            wakes.append(thread.wake)
+            break  // fault: all that change are woken
+        }
+        if tasks.all.isEmpty { return wakes }
+        let time = now()
+        if dueTime <= time {
+            let isLate = exchange(&dueTime, with: 0) != 0
+            for case let task? in tasks.all.elements where !task.isWoken && task.isMet(value) {
+                (task.isWoken, dueTime) = (true, time + HandoffPolicy.late)
+                wakes.append(task.wake)
+                if !isLate { break }
             }
         }
-        for condition in met { condition.isWoken = true }
-        // A closure, because a generic key path is made anew for each call.
-        return met.map { $0.wake }
+        if dueTime != 0, timerTime <= time, tasks.all.count > 1 {
+            timerTime = dueTime
+            // The timer does not keep the value.
+            let reference = WeakStorage(storage: storage)
+            LibraryTimer.set(at: dueTime) { [leaving] in leaving.async { reference.storage?.askOn() } }
+        }
+        return wakes
     }
 }
 

@@ -12,7 +12,7 @@ extension QueueSafeContainer {
     public func suspend() {
         unsafe schedulingPoint("suspend of", queue.storage, queue.word.storage, waits: false)
         queue.withTurns { turns in
-            turns.update { $0.suspend() }
+            turns.update { $0.suspensions += 1 }
             // A block may have claimed a command before: the handle of that does not say `waiting` from here on.
             _ = turns.word.loadAcquiring()  // fault: order: see a claim
         }

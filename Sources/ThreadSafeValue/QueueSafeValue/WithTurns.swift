@@ -182,7 +182,7 @@ func takeTurns(of queues: [TurnQueue], _ priority: CommandPriority, _ timeout: U
         for taken in ordered[..<index] { taken.releaseAndNotify(afterChange: false) }  // fault: some turns stay taken
         return failure
     }
-    guard hasWaited, deadline.isTime, deadline.hasPassed else { return nil }
+    guard hasWaited, deadline.isOver else { return nil }
     for taken in ordered { taken.releaseAndNotify(afterChange: false) }
     return .timedOut
 }

@@ -124,9 +124,10 @@ struct ConditionOrderTests {
         }
     }
 
-    /// The second change meets the second condition only. The one that was woken by the first change asks on.
-    @Test("Nor when the first comes in vain, as the value has changed once more")
-    func comesInVain() async throws {
+    /// The second change meets the second condition only. The first waiter, which the first change woke, then wakes the
+    /// second; or a timer does, while the first one's executor stands still.
+    @Test("Nor when the first comes in vain, or stands still, after one more change", arguments: [false, true])
+    func comesInVain(standsStill: Bool) async throws {
         try await onThreadOfItsOwn {
             try inTime {
                 let (number, owner) = (Protected(0), Owner())
@@ -139,7 +140,7 @@ struct ConditionOrderTests {
                 number.wrappedValue = 2
                 number.wrappedValue = 1
                 try poll("the second has changed it") {
-                    _ = owner.jobs.run()
+                    if !standsStill { _ = owner.jobs.run() }
                     return number.wrappedValue == 3
                 }
                 second.thread.join()
@@ -178,6 +179,21 @@ struct ConditionOrderTests {
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         #expect(number.tryRead { $0 } == 4)
+    }
+
+    @Test("No closure begins after its time-out, however long the test of its condition takes")
+    func slowTest() async throws {
+        let number = Protected(1)
+        let isMet: @Sendable (Int) -> Bool = { number in
+            usleep(20_000)
+            return number == 1
+        }
+        let timeout = DispatchTimeInterval.milliseconds(5)
+        #expect(try await number.write(when: isMet, timeout: timeout) { $0 = 2 } == nil)
+        let answer: Void? = try await onThreadOfItsOwn { number.write(when: isMet, timeout: timeout) { $0 = 2 } }
+        #expect(answer == nil)
+        #expect(number.wrappedValue == 1)
+        #expect(!number.hasWaiters)
     }
 
     @Test("20,000 tickets among 32 waiters, which also look only, throw, are cancelled and run out of time")

@@ -79,15 +79,10 @@ public final class MutexBox<Value: Sendable>: Sendable {
         value.withLock { body(&$0) }
     }
 
-    /// Changes the value, and makes the answer of a command, which nobody looks at.
+    /// Changes the value, and makes a result, as `set` does. Nobody uses the result.
     @inline(never)
     public func changeAndAnswer(_ body: (inout Value) -> Void) {
-        _ = changed(by: body)
-    }
-
-    @inline(__always)
-    private func changed(by body: (inout Value) -> Void) -> Result<Value, QueueSafeValueError> {
-        value.withLock { value in
+        _ = value.withLock { value -> Result<Value, QueueSafeValueError> in
             body(&value)
             return .success(value)
         }

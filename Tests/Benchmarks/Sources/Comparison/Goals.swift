@@ -113,7 +113,7 @@ struct Goal {
     /// A command for one of several target queues beside a block with a lock.
     static let lanes = 8.0
 
-    /// The same beside queues each of which starts the next one: what the order costs Dispatch.
+    /// A command for one of several target queues beside a chain of blocks, each of which submits the next one.
     static let lanesInTurn = 1.5
 
     /// One of 16,000 async closures beside one of 2,000.

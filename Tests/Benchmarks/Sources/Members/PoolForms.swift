@@ -4,7 +4,7 @@
 
 import ThreadSafeValue
 
-// Pools of four connections. Who uses one lets other tasks run meanwhile.
+// Pools of four connections. A task that uses a connection lets other tasks run meanwhile.
 
 package final class ProtectedPool: Awaiting {
     private let idle = Protected([0, 0, 0, 0])
@@ -45,7 +45,6 @@ package final class ActorPool: Awaiting {
     private actor Pool {
         private var idle = [0, 0, 0, 0]
         private var waiting: [CheckedContinuation<Int, Never>] = []
-        private var next = 0
 
         func take() async -> Int {
             if !idle.isEmpty { return idle.removeLast() }
@@ -53,13 +52,7 @@ package final class ActorPool: Awaiting {
         }
 
         func giveBack(_ uses: Int) {
-            if next < waiting.count {
-                waiting[next].resume(returning: uses)
-                next += 1
-            } else {
-                idle.append(uses)
-                (waiting, next) = ([], 0)
-            }
+            if waiting.isEmpty { idle.append(uses) } else { waiting.removeFirst().resume(returning: uses) }
         }
 
         var total: Int { idle.reduce(0, +) }

@@ -97,7 +97,7 @@ extension Contest {
         settings: [.alone]
     )
 
-    /// A change of one member of it. The answer of `set` is a copy of them all.
+    /// Changing one member of a large structure. `set` answers with a copy of the whole structure.
     public static let largeChange = Contest(
         name: "change a member of a large structure",
         contestants: [

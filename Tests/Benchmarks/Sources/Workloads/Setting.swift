@@ -58,7 +58,7 @@ extension Setting {
     /// More tasks than cores.
     public static let eightTasks = Setting("8 tasks", tasks: 8).leftToSystem
 
-    /// So many tasks that few of those which want something can have it.
+    /// Many more tasks than there are connections.
     public static let manyTasks = Setting("64 tasks", tasks: 64).leftToSystem
 
     /// The same with all cores for each thread and worker.
