@@ -215,7 +215,7 @@ extension Protected where Value: Sendable {
             if !mayChange || deadline == .passed { break }
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
             let target = targetOfTask
-            let new = Condition(condition, in: storage.table.tasks) { target.async { continuation.yield() } }
+            let new = Condition(.changesInTask, condition) { target.async { continuation.yield() } }
             storage.table.add(new)
             if deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
             waiting = (new, stream.makeAsyncIterator())

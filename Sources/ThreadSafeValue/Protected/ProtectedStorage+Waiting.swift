@@ -58,7 +58,7 @@ extension ProtectedStorage {
             return isMetAlready
         }
         let parker = Parker()
-        let condition = Condition(isMet, in: table.waits) { parker.wake() }
+        let condition = Condition(.waits, isMet) { parker.wake() }
         table.add(condition)
         unlock()
         return withExtendedLifetime(condition) { parker.park(until: deadline.time) || !leave(condition) }
@@ -75,7 +75,7 @@ extension ProtectedStorage {
             return false
         }
         let parker = Parker()
-        let condition = Condition(isMet, in: table.threads) { parker.wake() }
+        let condition = Condition(.changesInThread, isMet) { parker.wake() }
         table.add(condition)
         unlock()
         while parker.park(until: deadline.time), lock(until: deadline) {
@@ -94,7 +94,7 @@ extension ProtectedStorage {
         // The stream ends when it is finished, or the task is cancelled.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let target = targetOfTask
-        let condition = Condition(isMet, in: table.waits) { target.async { continuation.finish() } }
+        let condition = Condition(.waits, isMet) { target.async { continuation.finish() } }
         table.add(condition)
         unlock()
         for await _ in stream {}

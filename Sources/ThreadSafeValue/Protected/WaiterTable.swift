@@ -21,8 +21,12 @@ import Dispatch
 
     // The value's lock guards the members below.
 
-    /// The conditions of those that only wait, and of the threads and the tasks that will change the value.
-    let (waits, threads, tasks) = (ConditionList<Value>(), ConditionList<Value>(), ConditionList<Value>())
+    /// The conditions of those that only wait, and of those that will change the value.
+    private var waits = ArrivalList<Condition<Value>>()
+    private var changes = ArrivalList<Condition<Value>>()
+
+    /// How many of the latter wait in threads.
+    private var threadCount = 0
 
     /// Until this time, no second task is woken to change the value. It is 0 if one may be woken.
     private var dueTime: UInt64 = 0
@@ -52,13 +56,9 @@ import Dispatch
 /// Invariant (last owner): others release the condition under the value's lock, before they wake its owner. So the captures
 /// of the test are released by the owner, and never inside an access.
 final class Condition<Value>: Placed, @unchecked Sendable {
-    typealias Test = @Sendable (Value) -> Bool
-
-    let isMet: Test
+    let kind: Kind
+    let isMet: @Sendable (Value) -> Bool
     let wake: @Sendable () -> Void
-
-    /// Where the condition stands. If the owner will change the value, it keeps its place until the owner leaves.
-    let list: ConditionList<Value>
 
     /// Guarded by the value's lock.
     var place: Int?
@@ -66,40 +66,41 @@ final class Condition<Value>: Placed, @unchecked Sendable {
     /// Whether the owner was woken and has not tested the condition since. Guarded by the value's lock.
     var isWoken = false
 
-    init(_ isMet: @escaping Test, in list: ConditionList<Value>, wake: @escaping @Sendable () -> Void) {
-        (self.isMet, self.list, self.wake) = (isMet, list, wake)
+    /// What the owner is, and whether it will change the value. If so, its condition keeps its place until the owner leaves.
+    enum Kind { case waits, changesInThread, changesInTask }
+
+    init(_ kind: Kind, _ isMet: @escaping @Sendable (Value) -> Bool, wake: @escaping @Sendable () -> Void) {
+        (self.kind, self.isMet, self.wake) = (kind, isMet, wake)
     }
 }
-
-/// Conditions in the order in which they came.
-final class ConditionList<Value> { var all = ArrivalList<Condition<Value>>() }
 
 // These methods run under the value's lock.
 extension WaiterTable {
     func add(_ condition: Condition<Value>) {
-        condition.list.all.append(condition)
+        if condition.kind == .waits { waits.append(condition) } else { changes.append(condition) }
+        if condition.kind == .changesInThread { threadCount += 1 }
         awaited.set(AwaitedChange.toMeetCondition, to: true)
     }
 
     /// Removes a condition, if it is in the table.
     func remove(_ condition: Condition<Value>) {
-        condition.list.all.remove(condition)
-        awaited.set(AwaitedChange.toMeetCondition, to: !waits.all.isEmpty || !threads.all.isEmpty || !tasks.all.isEmpty)
+        if condition.place != nil, condition.kind == .changesInThread { threadCount -= 1 }
+        if condition.kind == .waits { waits.remove(condition) } else { changes.remove(condition) }
+        awaited.set(AwaitedChange.toMeetCondition, to: !waits.isEmpty || !changes.isEmpty)
     }
 
     /// Notes that the owner of a condition has come: it tests the condition now, or leaves.
     ///
     /// - Returns: Whether the owner was woken to change the value.
     @discardableResult func arrive(_ condition: Condition<Value>) -> Bool {
-        guard condition.isWoken, condition.list !== waits else { return false }
+        guard condition.isWoken, condition.kind != .waits else { return false }
         condition.isWoken = false  // fault: woken once for ever
-        if condition.list === tasks { dueTime = 0 }
+        if condition.kind == .changesInTask { dueTime = 0 }
         return true
     }
 
-    /// Chooses the owners to wake for a value whose condition is met: all that only wait for it, and of those that will change
-    /// the value, the first thread, and the first task unless another one is still on its way. If that one does not come in
-    /// time, all tasks are woken.
+    /// Chooses the owners to wake for a value whose condition is met: all that only wait for it, and the first one of those that
+    /// will change the value. It passes over tasks while one is on its way. If that one does not come in time, it wakes all.
     ///
     /// Invariant (asked on): while an owner that will change the value waits with a condition that is met, another owner was
     /// woken and is on its way. When that one commits, or does not change the value, it calls this method. If it is a task
@@ -108,28 +109,26 @@ extension WaiterTable {
     /// - Returns: Closures that wake the owners.
     @usableFromInline func wakeMet(by value: Value, in storage: ProtectedStorage<Value>) -> [@Sendable () -> Void] {
         var (met, wakes): ([Condition<Value>], [@Sendable () -> Void]) = ([], [])
-        for case let wait? in waits.all.elements where wait.isMet(value) { met.append(wait) }
+        for case let wait? in waits.elements where wait.isMet(value) { met.append(wait) }
         for wait in met {
             remove(wait)
             wait.isWoken = true
             wakes.append(wait.wake)
         }
-        for case let thread? in threads.all.elements where !thread.isWoken && thread.isMet(value) {
-            thread.isWoken = true
-            wakes.append(thread.wake)
-            break  // fault: all that change are woken
-        }
-        if tasks.all.isEmpty { return wakes }
+        if changes.isEmpty { return wakes }
         let time = now()
-        if dueTime <= time {
-            let isLate = exchange(&dueTime, with: 0) != 0
-            for case let task? in tasks.all.elements where !task.isWoken && task.isMet(value) {
-                (task.isWoken, dueTime) = (true, time + HandoffPolicy.late)
-                wakes.append(task.wake)
-                if !isLate { break }
-            }
+        let (isAwaited, isLate) = (dueTime > time, dueTime != 0 && dueTime <= time)
+        if isLate { dueTime = 0 }
+        // While a task is on its way, only threads are woken.
+        for case let change? in isAwaited && threadCount == 0 ? [] : changes.elements where !change.isWoken {
+            let isTask = change.kind == .changesInTask
+            if isAwaited && isTask || !change.isMet(value) { continue }
+            if isTask { dueTime = time + HandoffPolicy.late }
+            change.isWoken = true
+            wakes.append(change.wake)
+            if !isLate { break }  // fault: all that change are woken
         }
-        if dueTime != 0, timerTime <= time, tasks.all.count > 1 {
+        if dueTime != 0, timerTime <= time, changes.count > 1 {
             timerTime = dueTime
             // The timer does not keep the value.
             let reference = WeakStorage(storage: storage)
