@@ -14,11 +14,12 @@ struct Runs {
             "`Protected.write`, 8 threads", "`NIOLockedValueBox`",
             Cell(.changes, .crowd.leftToSystem, "Protected.write", ["NIOLockedValueBox"])
         ),
-        ("`wait.highestPriority.set`, 1 thread", "`Mutex`", Cell(.changes, .alone, Goal.set, ["Mutex"])),
         (
             "`wait.highestPriority.set`, 8 threads", "`NIOLockedValueBox`",
             Cell(.changes, .crowd.leftToSystem, Goal.set, ["NIOLockedValueBox"])
         ),
+        ("`wait.highestPriority.set`, 1 thread", "`Mutex`", Cell(.changes, .alone, Goal.set, ["Mutex"])),
+        ("the same, a large structure", "`Mutex`", Cell(.largeChange, .alone, Goal.set, ["Mutex"])),
         (
             "`async.set`, processor time", "queue and lock",
             Cell(
@@ -27,15 +28,6 @@ struct Runs {
                 "async.set { }",
                 ["DispatchQueue.async + lock"],
                 .processorTime
-            )
-        ),
-        (
-            "`async.set` with completion, 2 threads", "queue and lock",
-            Cell(
-                .submissions,
-                .pair,
-                "async.set { } completion: { }",
-                ["DispatchQueue.async + lock, completion"]
             )
         ),
         ("`await value.async` `set`, 8 tasks", "an actor", Cell(.awaits, .eightTasks, Goal.awaited, ["actor"])),

@@ -20,7 +20,7 @@ final class LockSubject: @unchecked Sendable {
         } else {
             lock.lock()
         }
-        if world.clock - start >= SleeperQueue.lookDelay { world.fail("nobody woke a thread that waits for the lock") }
+        if world.clock - start >= HandoffPolicy.circle { world.fail("nobody woke a thread that waits for the lock") }
         sleepers[world.current.identity] = nil
         if let user { world.fail("a thread has the lock that thread \(user) has") }
         user = world.current.index
