@@ -7,10 +7,6 @@ import Dispatch
 /// Where tasks are resumed by threads that may have a turn or a lock.
 let awaitedTarget = DispatchQueue.global(qos: .userInitiated)
 
-/// The queue that resumes the calling task. On Linux, a thread that runs tasks of the same priority does it, so no other
-/// thread need wake up.
-var targetOfTask: DispatchQueue { Task.currentPriority > .medium ? awaitedTarget : .global() }
-
 // Resuming a task takes a lock of the runtime. Another thread may hold this lock while it runs a handler for
 // cancellation or priority. The handler may wait for a turn or lock of the resuming thread, or for a task that this
 // thread resumes next. And an executor may run the task in place.

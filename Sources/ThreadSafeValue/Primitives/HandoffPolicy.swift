@@ -10,7 +10,7 @@ package enum HandoffPolicy {
     /// For how long, at most, the turn waits for one that was late before (rule 5).
     static let longestPatience: UInt64 = 200_000_000
 
-    /// How often a waiting thread is owed the turn, at most (rule 4).
+    /// How often a waiting thread is owed the turn, at most (rule 4). After how long a task is late that a protected value woke.
     static let fair: UInt64 = 250_000
 
     /// How many commands a block runs before other work of its queue gets a chance (rule 6).

@@ -154,10 +154,10 @@ extension Protected where Value: Sendable {
     /// ```
     ///
     /// No thread waits. A change wakes the first task whose condition is met. That task wakes the next one when it has
-    /// changed the value, finds the condition unmet, or gives up. If it takes long to come, all others are woken. A task that
+    /// changed the value, finds the condition unmet, or gives up. If it takes long to come, the next one is woken. A task that
     /// does not wait yet may go first.
     ///
-    /// - Warning: The thread that changes the value tests the condition under the lock, and so does the task. So the
+    /// - Warning: Any user of the value may test the condition under the lock, and so may a thread of the library. So the
     ///   condition must be quick. It must not access this value, nor another protected value, whose lock that thread may
     ///   hold.
     /// - Parameters:
@@ -207,16 +207,14 @@ extension Protected where Value: Sendable {
             let isCancelled = Task.isCancelled  // fault: a cancelled task changes it
             let mayChange = !isCancelled && !deadline.isOver  // fault: out of time, a task changes it
             if isMet, mayChange { return try writeAndUnlock(body) }  // fault: a task changes what is not met
-            if known != nil {
-                storage.unlockAskingOn()
+            if known != nil || !mayChange || deadline == .passed {
+                if known == nil { storage.unlock() } else { storage.unlockAskingOn() }
                 continue
             }
-            defer { storage.unlock() }
-            if !mayChange || deadline == .passed { break }
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-            let target = targetOfTask
-            let new = Condition(.changesInTask, condition) { target.async { continuation.yield() } }
+            let new = Condition(.changesInTask, condition) { awaitedTarget.async { continuation.yield() } }
             storage.table.add(new)
+            storage.unlock()
             if deadline.isTime { timer = LibraryTimer.set(at: deadline.time, continuation.finish) }
             waiting = (new, stream.makeAsyncIterator())
         } while await waiting?.wakes.next() != nil

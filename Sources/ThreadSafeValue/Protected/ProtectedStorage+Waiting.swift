@@ -93,8 +93,7 @@ extension ProtectedStorage {
         if unsafe isMet(value.pointee) { return unlock() }
         // The stream ends when it is finished, or the task is cancelled.
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        let target = targetOfTask
-        let condition = Condition(.waits, isMet) { target.async { continuation.finish() } }
+        let condition = Condition(.waits, isMet) { awaitedTarget.async { continuation.finish() } }
         table.add(condition)
         unlock()
         for await _ in stream {}
@@ -117,7 +116,7 @@ extension ProtectedStorage {
         for wake in wakes { wake() }
     }
 
-    /// Wakes the other tasks, if the one that was woken has not come in time.
+    /// Lets others be woken, if the woken task has not come in time.
     func askOn() {
         lock()
         unlockAskingOn()
@@ -131,14 +130,14 @@ extension ProtectedStorage {
         if tryLock() { return unlockLeaving(condition) }
         // The lock of the storage guards everything in it.
         nonisolated(unsafe) let storage = self
-        table.leaving.async {
+        table.queue.async {
             unsafe storage.lock()
             unsafe storage.unlockLeaving(condition)
         }
         return true
     }
 
-    /// Removes a condition and gives the lock back.
+    /// Removes a condition and gives the lock back. If its owner was woken to change the value, the next waiter is woken.
     ///
     /// - Returns: `true` if the value did not meet the condition.
     @discardableResult func unlockLeaving(_ condition: Condition<Value>) -> Bool {

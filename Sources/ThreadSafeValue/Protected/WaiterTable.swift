@@ -16,22 +16,24 @@ import Dispatch
     /// `finish()`.
     private let awaited: AtomicWord
 
-    /// The queue on which a wait that timed out or was cancelled waits for the lock, to leave the table.
-    let leaving = DispatchQueue(label: "ThreadSafeValue.Protected.leaving", target: awaitedTarget)
+    /// The queue that waits for the lock: for a wait that ended and leaves the table, and for the timer.
+    let queue = DispatchQueue(label: "ThreadSafeValue.Protected", target: awaitedTarget)
 
     // The value's lock guards the members below.
 
-    /// The conditions of those that only wait, and of those that will change the value.
+    /// The conditions of owners that only wait.
     private var waits = ArrivalList<Condition<Value>>()
+
+    /// The conditions of owners that will change the value.
     private var changes = ArrivalList<Condition<Value>>()
 
-    /// How many of the latter wait in threads.
+    /// How many conditions in `changes` belong to threads.
     private var threadCount = 0
 
-    /// Until this time, no second task is woken to change the value. It is 0 if one may be woken.
+    /// Until when the woken task is awaited, and no other task is woken. It is 0 if none is awaited.
     private var dueTime: UInt64 = 0
 
-    /// When the timer that was set last looks whether the task has come.
+    /// When the timer that was set last fires.
     private var timerTime: UInt64 = 0
 
     init(awaited: AtomicWord) {
@@ -54,7 +56,7 @@ import Dispatch
 /// A condition that a thread or a task, its owner, waits for.
 ///
 /// Invariant (last owner): others release the condition under the value's lock, before they wake its owner. So the captures
-/// of the test are released by the owner, and never inside an access.
+/// of the test are released by the owner, or by the queue on which it leaves, and never inside an access.
 final class Condition<Value>: Placed, @unchecked Sendable {
     let kind: Kind
     let isMet: @Sendable (Value) -> Bool
@@ -100,11 +102,11 @@ extension WaiterTable {
     }
 
     /// Chooses the owners to wake for a value whose condition is met: all that only wait for it, and the first one of those that
-    /// will change the value. It passes over tasks while one is on its way. If that one does not come in time, it wakes all.
+    /// will change the value. It passes over tasks while one is on its way, unless that one is late.
     ///
     /// Invariant (asked on): while an owner that will change the value waits with a condition that is met, another owner was
-    /// woken and is on its way. When that one commits, or does not change the value, it calls this method. If it is a task
-    /// that does not come in time, a timer does.
+    /// woken and is on its way. That owner calls this method when it commits, or leaves the value unchanged. If the owner is a
+    /// task that is late, a timer calls it.
     ///
     /// - Returns: Closures that wake the owners.
     @usableFromInline func wakeMet(by value: Value, in storage: ProtectedStorage<Value>) -> [@Sendable () -> Void] {
@@ -117,22 +119,24 @@ extension WaiterTable {
         }
         if changes.isEmpty { return wakes }
         let time = now()
-        let (isAwaited, isLate) = (dueTime > time, dueTime != 0 && dueTime <= time)
-        if isLate { dueTime = 0 }
+        let isAwaited = dueTime > time
+        if !isAwaited { dueTime = 0 }
         // While a task is on its way, only threads are woken.
-        for case let change? in isAwaited && threadCount == 0 ? [] : changes.elements where !change.isWoken {
-            let isTask = change.kind == .changesInTask
-            if isAwaited && isTask || !change.isMet(value) { continue }
-            if isTask { dueTime = time + HandoffPolicy.late }
-            change.isWoken = true
-            wakes.append(change.wake)
-            if !isLate { break }  // fault: all that change are woken
+        if !isAwaited || threadCount > 0 {
+            for case let change? in changes.elements where !change.isWoken {
+                let isTask = change.kind == .changesInTask
+                if isAwaited && isTask || !change.isMet(value) { continue }
+                if isTask { dueTime = time + HandoffPolicy.fair }
+                change.isWoken = true
+                wakes.append(change.wake)
+                break  // fault: all that change are woken
+            }
         }
         if dueTime != 0, timerTime <= time, changes.count > 1 {
             timerTime = dueTime
             // The timer does not keep the value.
-            let reference = WeakStorage(storage: storage)
-            LibraryTimer.set(at: dueTime) { [leaving] in leaving.async { reference.storage?.askOn() } }
+            let (time, reference) = (dueTime, WeakStorage(storage: storage))
+            wakes.append { [queue] in LibraryTimer.set(at: time) { queue.async { reference.storage?.askOn() } } }
         }
         return wakes
     }
