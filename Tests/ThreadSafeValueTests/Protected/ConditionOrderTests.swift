@@ -10,7 +10,7 @@ import ThreadSafeValue
 @Suite("Which of those that wait for a condition are woken")
 struct ConditionOrderTests {
     /// A change wakes one of them, and that one wakes the next. Others may pass a task that comes late.
-    @Test("Those that will change the value do it, and threads in the order in which they came", arguments: [false, true])
+    @Test("Those that will change the value do it, threads in the order in which they came", arguments: [false, true])
     func order(areTasks: Bool) async throws {
         let order = try await onThreadOfItsOwn {
             try inTime {
