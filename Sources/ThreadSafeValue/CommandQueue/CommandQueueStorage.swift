@@ -27,7 +27,7 @@ import Dispatch
         // `create` makes an object of the class that it is called on.
         let storage = unsafe unsafeDowncast(create(minimumCapacity: 6) { _ in value }, to: CommandQueueStorage.self)
         for index in 0..<6 { unsafe storage.word(index).storage.initialize(to: AtomicWord.zero) }
-        storage.limit.store(UInt64(clamping: limit))
+        storage.limitWord.store(UInt64(clamping: limit))
         return storage
     }
 }
@@ -44,7 +44,7 @@ extension CommandQueueStorage {
     @inlinable var listenersWord: AtomicWord { word(2) }
 
     /// How many commands of queues and of tasks may wait.
-    private var limit: AtomicWord { word(3) }
+    private var limitWord: AtomicWord { word(3) }
 
     // Most manual commands are complete when their closure returns, so the value keeps one end from command to command.
 
@@ -62,8 +62,9 @@ extension CommandQueueStorage {
 
     /// All that does not ask for the value.
     @usableFromInline var turns: TurnQueue {
+        // Word 4 counts the commands of queues that have begun.
         turnsWord.object {
-            TurnQueue(word: word(0), startedCount: word(4), owner: self, limit: Int(clamping: limit.load()))
+            TurnQueue(word: word(0), startedCount: word(4), owner: self, limit: Int(clamping: limitWord.load()))
         }
     }
 

@@ -21,13 +21,13 @@ extension Protected where Value: Sendable {
     /// Any number of loops may listen. While none listens, a change of the value costs nothing extra.
     ///
     /// - Parameters:
-    ///   - startsNow: Whether the first element is the value at the moment when a loop begins. The sequence
+    ///   - startsWithCurrentValue: Whether the first element is the value at the moment when a loop begins. The sequence
     ///     keeps the value alive until then. No change is missed between this element and the next.
     ///   - buffering: How many values are kept for a loop that is busy.
     /// - Returns: A sequence that already listens. If it starts with the current value, it listens from its first element
     ///   on.
     public func changes(
-        startingWithCurrentValue startsNow: Bool = false,
+        startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
         unsafe schedulingPoint("changes of", storage, storage.lockPlace, waits: false)
@@ -38,6 +38,7 @@ extension Protected where Value: Sendable {
             unsafe broadcaster.add(listener, startingWith: storage.value.pointee)
             storage.unlock()
         }
-        return ValueChanges(of: broadcaster, buffering: buffering, start: startsNow ? start : nil, storage: storage)
+        let used = startsWithCurrentValue ? start : nil
+        return ValueChanges(of: broadcaster, buffering: buffering, start: used, storage: storage)
     }
 }

@@ -17,14 +17,14 @@ extension QueueSafeContainer where Value: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - startsNow: Whether the first element is the value at the moment when a loop begins. The loop waits
+    ///   - startsWithCurrentValue: Whether the first element is the value at the moment when a loop begins. The loop waits
     ///     for a turn then, as `async.highestPriority.get()` does. It keeps the value alive meanwhile, and ends if such a
     ///     command would fail. No change is missed between this element and the next.
     ///   - buffering: How many values are kept for a loop that is busy.
     /// - Returns: A sequence that already listens. If it starts with the current value, it listens from its first element
     ///   on. The sequence does not keep the value alive, and ends when the value goes away.
     public func changes(
-        startingWithCurrentValue startsNow: Bool = false,
+        startingWithCurrentValue startsWithCurrentValue: Bool = false,
         buffering: ValueChanges<Value>.Buffering = .latest
     ) -> ValueChanges<Value> {
         unsafe schedulingPoint("changes of", queue.storage, queue.word.storage, waits: false)
@@ -36,6 +36,7 @@ extension QueueSafeContainer where Value: Sendable {
             }
             if case .failure = begun { listeners.remove(listener) }
         }
-        return ValueChanges(of: listeners, buffering: buffering, start: startsNow ? start : nil, storage: queue.storage)
+        let used = startsWithCurrentValue ? start : nil
+        return ValueChanges(of: listeners, buffering: buffering, start: used, storage: queue.storage)
     }
 }

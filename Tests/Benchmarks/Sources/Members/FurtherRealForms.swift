@@ -75,7 +75,7 @@ package final class ProtectedSession: Reading {
     }
 }
 
-package final class MutexSession: Reading {
+package final class MutexSession: Changing, Reading {
     private let session = Mutex(Session())
 
     package init() {}
@@ -84,6 +84,13 @@ package final class MutexSession: Reading {
     package func read() -> Int {
         session.withLock { $0.isClosed ? 1 : $0.sizes.7 }
     }
+
+    @inline(never)
+    package func change() {
+        session.withLock { $0.sizes.7 &+= 1 }
+    }
+
+    package var total: Int { session.withLock(\.sizes.7) }
 }
 
 package final class SetSession: Changing {
@@ -110,19 +117,6 @@ package final class UpdateSession: Changing {
     }
 
     package var total: Int { session.wait.highestPriority.map(\.sizes.7).successOrZero }
-}
-
-package final class ChangeMutexSession: Changing {
-    private let session = Mutex(Session())
-
-    package init() {}
-
-    @inline(never)
-    package func change() {
-        session.withLock { $0.sizes.7 &+= 1 }
-    }
-
-    package var total: Int { session.withLock(\.sizes.7) }
 }
 
 // MARK: The members of a list in a generic class of another module

@@ -103,7 +103,7 @@ extension Contest {
         contestants: [
             Contestant("wait.highestPriority.set { }", isOurs: true, changing: SetSession.self),
             Contestant("wait.highestPriority.update { }", isOurs: true, changing: UpdateSession.self),
-            Contestant("Mutex", changing: ChangeMutexSession.self),
+            Contestant("Mutex", changing: MutexSession.self),
         ],
         settings: [.alone]
     )
