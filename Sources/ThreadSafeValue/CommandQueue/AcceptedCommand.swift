@@ -5,7 +5,9 @@
 import Dispatch
 
 /// A command that was accepted, and its lane.
-@usableFromInline struct AcceptedCommand: Sendable {
+///
+/// `@unchecked Sendable`: the lock of the line and the state guard the members of a command.
+@usableFromInline struct AcceptedCommand: @unchecked Sendable {
     let command: PendingCommand
     let lane: Lane
 }
@@ -60,7 +62,7 @@ extension AcceptedCommand {
     func result<Answer: Sendable>() -> Result<Answer, QueueSafeValueError> {
         if command.state == .cancelled { return .failure(.cancelled) }
         if command.state == .refused { return .failure(.valueContainerDeinited) }
-        guard let answer = unsafe command.answer else { return .success(() as! Answer) }
+        guard let answer = command.members.answer else { return .success(() as! Answer) }
         return unsafe unsafeDowncast(answer, to: CommandAnswer<Answer>.self).result
     }
 }

@@ -69,7 +69,7 @@ extension BlockRun {
     private var next: Unmanaged<PendingCommand>? {
         // fault: rule 6: beyond its batch
         guard count < HandoffPolicy.batch, let link = cursor else { return nil }
-        let isFirst = unsafe link._withUnsafeGuaranteedRef { unsafe $0.arrival < bound }
+        let isFirst = unsafe link._withUnsafeGuaranteedRef { $0.members.arrival < bound }
         return unsafe isFirst ? link : nil  // fault: rule 6: it passes an equal
     }
 

@@ -21,7 +21,5 @@
 
 extension CommandPriority: Comparable {
     /// Whether `left` goes behind `right`.
-    @inlinable public static func < (left: Self, right: Self) -> Bool {
-        left.rawValue < right.rawValue
-    }
+    @inlinable public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -23,8 +23,7 @@ final class Lane: Waiter, @unchecked Sendable {
     @safe @exclusivity(unchecked) var running: BlockRun?
 
     init(target: DispatchQueue, of turns: TurnQueue) {
-        self.target = target
-        self.turns = turns
+        (self.target, self.turns) = (target, turns)
         super.init(.queue, identity: 0)
     }
 }

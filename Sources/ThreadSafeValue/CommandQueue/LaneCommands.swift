@@ -28,8 +28,8 @@ extension LaneCommands {
     mutating func notePriorityChanged(of command: PendingCommand, from old: CommandPriority, hasBatch: Bool) {
         // Commands that change in the order of their arrivals need no sorting, unless a batch is missing here.
         let (old, new) = (Int(old.rawValue), Int(command.priority.rawValue))
-        let last = unsafe lists[new].last?._withUnsafeGuaranteedRef { unsafe $0.arrival } ?? 0
-        guard !hasBatch, !isUnsorted, lists[old].first === command, unsafe last < command.arrival else {
+        let last = unsafe lists[new].last?._withUnsafeGuaranteedRef { $0.members.arrival } ?? 0
+        guard !hasBatch, !isUnsorted, lists[old].first === command, last < command.members.arrival else {
             isUnsorted = true
             return
         }
@@ -39,7 +39,7 @@ extension LaneCommands {
     private mutating func sort() {
         var commands: [PendingCommand] = []
         for level in lists.indices { while let first = lists[level].removeFirst() { commands.append(first) } }
-        for command in commands.sorted(by: { unsafe $0.arrival < $1.arrival }) { append(command) }
+        for command in commands.sorted(by: { $0.members.arrival < $1.members.arrival }) { append(command) }
         isUnsorted = false
     }
 

@@ -14,9 +14,9 @@ extension Line {
         if isFull { return nil }
         acceptedCount += 1
         let lane = lane(for: target, of: turns)
-        unsafe command.arrival = nextArrival()
+        command.members.arrival = nextArrival()
         lane.commands.append(command)
-        let place = unsafe (command.priority, command.arrival)
+        let place = (command.priority, command.members.arrival)
         switch lane.state.standing {
         // A lane in line may have a batch, so only its place changes.
         // fault: rule 1: a lane does not move up
@@ -105,7 +105,7 @@ extension Line {
         guard command.endBeforeItBegins(as: .cancelled) else { return false }
         acceptedCount -= 1  // fault: cancelled, it is counted
         lane.commands.noteCancelled()
-        if unsafe lane.state.arrival == command.arrival { reinsertAfterCancelling(lane) }
+        if lane.state.arrival == command.members.arrival { reinsertAfterCancelling(lane) }
         return true
     }
 
@@ -117,7 +117,7 @@ extension Line {
         in lane: Lane,
         to priority: CommandPriority
     ) -> Bool {
-        let (wasFirst, old) = unsafe (lane.state.arrival == command.arrival, command.priority)
+        let (wasFirst, old) = (lane.state.arrival == command.members.arrival, command.priority)
         if old == priority { return command.isPending }
         guard command.setPriority(priority) else { return false }
         lane.commands.notePriorityChanged(of: command, from: old, hasBatch: lane.hasBatch)
@@ -126,7 +126,7 @@ extension Line {
         guard lane.state.standing == .inLine else { return true }
         // Only the first command of a lane moves that back, so a burst of changes sorts the commands once.
         if wasFirst, priority < lane.state.priority, !lane.hasBatch { reinsert(lane) }
-        unsafe moveUp(lane, to: (priority, command.arrival))  // fault: its lane keeps the old place
+        moveUp(lane, to: (priority, command.members.arrival))  // fault: its lane keeps the old place
         return true
     }
 

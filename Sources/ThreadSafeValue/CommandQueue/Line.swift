@@ -90,7 +90,7 @@ struct Line: ~Copyable {
         case dispatch(BlockRun)
 
         /// Tells of the end of a manual command on its target queue, before another block of the lane comes there.
-        case tell(PendingCommand, Lane)
+        case tell(AcceptedCommand)
 
         /// Lets the blocks of a target queue that was late know the queue that they run on.
         case mark(DispatchQueue)
@@ -254,7 +254,7 @@ extension Line {
         remove(waiter)
         if let lane = waiter.lane {
             guard let first = lane.commands.dropCancelledAndGetFirst() else { return }
-            (lane.state.priority, lane.state.arrival) = unsafe (first.priority, first.arrival)
+            (lane.state.priority, lane.state.arrival) = (first.priority, first.members.arrival)
         }
         insert(waiter)
     }

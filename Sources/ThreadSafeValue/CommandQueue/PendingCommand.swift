@@ -18,69 +18,121 @@ public enum CommandState: UInt64, Sendable {
     case refused
 }
 
-/// A command for a target queue.
-@safe @usableFromInline final class PendingCommand: Linked, @unchecked Sendable {
-    /// Runs a command with the turn, given the storage of its value, or tells its caller why it does not run.
-    @usableFromInline typealias Work = (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
+/// A command for a target queue, as its caller has described it: with what it runs, and whom it tells.
+@usableFromInline protocol SubmittedCommand {
+    /// The command does not run, or was never completed.
+    ///
+    /// - Returns: The call that tells the caller of the one that does not run.
+    mutating func fail(_ error: QueueSafeValueError) -> Notification?
 
-    // First, so that its address is known: the state, whether a task awaits the end, and the priority.
-    private var bits = AtomicWord.zero
+    /// The command has run: lets go of all that the closure captured, and tells the caller.
+    mutating func tell()
+}
 
-    // Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
-    // Not tracked, as the state of a waiter. There may be a million: each is as small as it can be.
+/// A command for a target queue, from its call until all are told of its end.
+///
+/// It is one object: the memory behind its own members keeps the `SubmittedCommand`.
+@safe @usableFromInline final class PendingCommand: ManagedBuffer<PendingCommand.Members, UInt64>, Linked {
+    // There may be a million: they are as small as they can be.
+    @safe @usableFromInline struct Members {
+        /// The state, whether a task awaits the end, and the priority. First, so that its address is known.
+        var bits = AtomicWord.zero
 
-    /// When it came: decides among equals.
-    @exclusivity(unchecked) var arrival: UInt64 = 0
+        // Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
 
-    /// The command behind it.
-    @exclusivity(unchecked) var next: Unmanaged<PendingCommand>?
+        /// When it came: decides among equals.
+        var arrival: UInt64 = 0
 
-    /// The lane runs this. It goes away once the closure has returned, or is not to be called: a handle keeps nothing.
-    @exclusivity(unchecked) var work: Work?
+        /// The command behind it.
+        var next: Unmanaged<PendingCommand>?
 
-    /// The call that tells the caller. It goes away once the command is over, too.
-    @exclusivity(unchecked) private var tell: Notification?
+        /// Takes a step of the submitted command. It goes away with that: a handle keeps nothing.
+        var takeStep: TakeStep?
 
-    /// The answer of the closure, if there is more than nothing, or why it failed: a `CommandAnswer`.
-    @exclusivity(unchecked) private(set) var answer: AnyObject?
+        /// The answer of the closure, if there is more than nothing, or why it failed: a `CommandAnswer`.
+        var answer: AnyObject?
 
-    /// The calls that tell of its end, each with the place where a thread sleeps until then. The lock of the line guards them.
-    @exclusivity(unchecked) private var awaiting: [(tell: Notification, parker: Parker?)] = []
-
-    init(_ priority: CommandPriority, _ work: @escaping Work) {
-        unsafe self.work = work
-        word.store(priority.rawValue << Self.priorityPlace)
+        /// The calls that tell of its end, each with the place where a thread sleeps until then. The lock of the line
+        /// guards them.
+        var awaiting: [(tell: Notification, parker: Parker?)] = []
     }
+
+    deinit { end(tells: false) }
+}
+
+extension PendingCommand {
+    /// What becomes of the submitted command.
+    @safe @usableFromInline enum Step {
+        case run(Unmanaged<AnyObject>, UnsafeMutablePointer<CommandEnding>)
+        case fail(QueueSafeValueError, UnsafeMutablePointer<Notification?>)
+        case end(tells: Bool)
+    }
+
+    /// Takes a step with the submitted command at a place.
+    @usableFromInline typealias TakeStep = (Step, UnsafeMutableRawPointer) -> Void
+
+    /// Creates a command.
+    ///
+    /// - Parameters:
+    ///   - priority: How early it gets its turn.
+    ///   - submitted: The command as its caller described it.
+    ///   - run: Runs that with the turn.
+    /// - Returns: The command, which waits.
+    @inlinable @_transparent static func make<Submitted: SubmittedCommand, Value>(
+        _ priority: CommandPriority,
+        _ submitted: consuming Submitted,
+        _ run: @escaping (inout Submitted, CommandQueue<Value>) -> CommandEnding
+    ) -> PendingCommand {
+        // A place for it may begin behind the start of the memory.
+        let size = MemoryLayout<Submitted>.size + max(MemoryLayout<Submitted>.alignment, 8) - 1
+        let command = unsafe make(priority, size: size) { step, memory in
+            let place = unsafe memory.alignedUp(for: Submitted.self).assumingMemoryBound(to: Submitted.self)
+            switch step {
+            case .run(let storage, let ending):
+                unsafe storage._withUnsafeGuaranteedRef { storage in
+                    unsafe ending.initialize(to: run(&place.pointee, CommandQueue(of: storage)))
+                }
+            case .fail(let error, let refusal): unsafe refusal.initialize(to: place.pointee.fail(error))
+            case .end(let tells):
+                if tells { unsafe place.pointee.tell() }
+                _ = unsafe place.move()
+            }
+        }
+        unsafe command.memory.alignedUp(for: Submitted.self).initializeMemory(as: Submitted.self, to: submitted)
+        return command
+    }
+
+    @usableFromInline
+    static func make(_ priority: CommandPriority, size: Int, _ takeStep: __owned @escaping TakeStep) -> PendingCommand {
+        let made = create(minimumCapacity: size / 8) { _ in Members() }
+        let command = unsafe unsafeDowncast(made, to: PendingCommand.self)
+        unsafe command.members.takeStep = consume takeStep
+        command.word.store(priority.rawValue << priorityPlace)
+        return command
+    }
+
+    /// Where the submitted command is.
+    @usableFromInline var memory: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(elementsPlace) }
 }
 
 /// How the closure of a command has left the turn.
 @usableFromInline struct CommandEnding {
     /// Whether the value may have changed.
-    var isChange: Bool
+    @usableFromInline var isChange: Bool
 
-    /// Why the command has no answer.
-    var failure: QueueSafeValueError?
+    /// Whether the caller is to be told, once the turn is free.
+    @usableFromInline var tells: Bool
 
-    /// The answer or the error of the closure of an `update`, in a `CommandAnswer`.
-    var answer: AnyObject?
-
-    /// The call that tells the caller, once the turn is free.
-    var tell: Notification?
+    /// The answer of the closure, if there is more than nothing, or why it failed: a `CommandAnswer`.
+    @usableFromInline var answer: AnyObject?
 
     /// The command has the turn until it is completed. The block calls this after its lane has left the turn, and
-    /// passes a closure that takes the ending.
-    var detach: Detach?
+    /// passes a closure that takes the reason why the command failed, if it did.
+    @usableFromInline var detach: ((@escaping (QueueSafeValueError?) -> Void) -> Void)?
 
-    @usableFromInline typealias Detach = (@escaping (CommandEnding) -> Void) -> Void
-
-    @usableFromInline init(
-        isChange: Bool,
-        failure: QueueSafeValueError? = nil,
-        answer: AnyObject? = nil,
-        tell: Notification? = nil,
-        detach: Detach? = nil
-    ) {
-        (self.isChange, self.failure, self.answer, self.tell, self.detach) = (isChange, failure, answer, tell, detach)
+    @inlinable init(isChange: Bool, tells: Bool = false, failure: QueueSafeValueError? = nil) {
+        (self.isChange, self.tells) = (isChange, tells)
+        answer = failure.map { CommandAnswer<Void>(.failure($0)) }
     }
 }
 
@@ -94,6 +146,17 @@ public enum CommandState: UInt64, Sendable {
 
 extension PendingCommand {
     private var word: AtomicWord { AtomicWord(firstIn: self) }
+
+    var members: Members {
+        unsafeAddress { unsafe UnsafePointer(headerPlace) }
+        unsafeMutableAddress { unsafe headerPlace }
+    }
+
+    /// The command behind it.
+    var next: Unmanaged<PendingCommand>? {
+        get { unsafe members.next }
+        set { unsafe members.next = newValue }
+    }
 
     /// Where the command is, with one step more than its handle shows.
     enum Stage: UInt64 {
@@ -159,39 +222,47 @@ extension PendingCommand {
             let isRunning = seen & Self.stageMask == Stage.running.rawValue
             return isRunning || Self.isPending(seen) ? seen | Self.awaitedBit : nil
         }
-        if isToCome { unsafe awaiting.append((notification, parker)) }
+        if isToCome { members.awaiting.append((notification, parker)) }
         return isToCome
     }
 
     /// A thread waits no more. Under the lock of the line.
-    func forget(_ parker: Parker) { unsafe awaiting.removeAll { $0.parker === parker } }
+    func forget(_ parker: Parker) { members.awaiting.removeAll { $0.parker === parker } }
 
     /// Runs the command with the turn.
-    func run(_ storage: AnyObject) -> CommandEnding { unsafe work!(.success(storage)) }
+    func run(_ storage: Unmanaged<AnyObject>) -> CommandEnding { unsafe take { unsafe .run(storage, $0) } }
 
     /// The command has run: notes how. With the turn.
-    func finish(_ ending: inout CommandEnding) {
-        unsafe answer = ending.answer.take() ?? ending.failure.map { CommandAnswer<Void>(.failure($0)) }
-        unsafe tell = ending.tell.take()
+    func finish(_ answer: AnyObject?) {
+        members.answer = answer
         _ = move(.running, to: .finished)
     }
+
+    /// The command does not run, or was never completed.
+    ///
+    /// - Returns: What tells the caller of the one that does not run.
+    @discardableResult
+    func fail(_ error: QueueSafeValueError) -> Notification? { unsafe take { unsafe .fail(error, $0) } }
+
+    private func take<Answer>(_ step: (UnsafeMutablePointer<Answer>) -> Step) -> Answer {
+        unsafe withUnsafeTemporaryAllocation(of: Answer.self, capacity: 1) { answer in
+            unsafe members.takeStep!(step(answer.baseAddress!), memory)
+            return unsafe answer.moveElement(from: 0)
+        }
+    }
+
+    private func end(tells: Bool) { unsafe members.takeStep.take()?(.end(tells: tells), memory) }
 
     /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and
     /// the tasks that await the end. Each may run any code.
     func releaseAndNotify(_ lane: Lane) {
-        unsafe work = nil
-        unsafe tell.take()?.perform()
+        end(tells: state == .finished)
         if !isAwaited { return }
-        let awaiting = lane.turns.withLine { _ in unsafe self.awaiting.drain() }
+        let awaiting = lane.turns.withLine { _ in members.awaiting.drain() }
         for one in awaiting where one.parker != nil { one.tell.perform() }
         // Resuming a task may wait for another one that is to be resumed.
         nonisolated(unsafe) let tasks = awaiting.filter { $0.parker == nil }
         for index in unsafe tasks.indices.dropLast() { awaitedTarget.async { unsafe tasks[index].tell.perform() } }
         unsafe tasks.last?.tell.perform()
     }
-
-    /// The command does not run.
-    ///
-    /// - Returns: What tells its caller why.
-    func refuse(_ error: QueueSafeValueError) -> Notification? { unsafe work?(.failure(error)).tell }
 }

@@ -74,8 +74,7 @@ extension QueueSafeValueError: CustomStringConvertible {
             "The command was never completed: its done closure went away uncalled. Call it on each way out."
         case .timedOut: "The turn, or the end of the command, did not come in the time that was given."
         case .cancelled: "The command was cancelled before it started."
-        case .commandQueueFull:
-            "The command was not accepted: as many commands wait as pendingCommandLimit allows."
+        case .commandQueueFull: "The command was not accepted: as many commands wait as pendingCommandLimit allows."
         case .notSuspended: "The value is not suspended: each resume needs a suspend before it."
         }
     }

@@ -58,16 +58,15 @@ extension TurnQueue {
         unsafe schedulingPoint("command of", owner, word.storage, waits: false)
         run.count += 1
         startedCount.increment()
-        var ending = unsafe Unmanaged<AnyObject>.passUnretained(owner)._withUnsafeGuaranteedRef { command.run($0) }
-        if let detach = ending.detach { return self.detach(command, run, detach) }
+        var ending = unsafe command.run(Unmanaged.passUnretained(owner))
+        if ending.detach != nil { return detach(command, run, ending) }
         if ending.isChange, turn.isObserved {
             run.hasChanged = true
             if let delivery = unsafe owner.recordChange() { run.deliveries.append(delivery) }
         }
-        let tells = ending.tell != nil
-        command.finish(&ending)  // fault: rule 6: captures end with the turn
+        command.finish(ending.answer.take())  // fault: rule 6: captures end with the turn
         run.isOver(command)
-        run.isToTell = run.isToTell || tells || command.isAwaited || !run.deliveries.isEmpty
+        run.isToTell = run.isToTell || ending.tells || command.isAwaited || !run.deliveries.isEmpty
     }
 
     /// Frees the turn without the lock, tells callers, and takes the turn back, while nothing in line has changed.
@@ -84,30 +83,27 @@ extension TurnQueue {
     }
 
     /// The closure of a manual command has returned before the command is complete: the command keeps the turn.
-    private func detach(_ command: PendingCommand, _ run: BlockRun, _ detach: CommandEnding.Detach) {
+    private func detach(_ command: PendingCommand, _ run: BlockRun, _ ending: CommandEnding) {
         update { line in
             run.putBatchBack()
             line.reinsert(run.lane)
             line.release(run, to: TurnWord.detached)  // fault: a manual command ends early
         }
-        // It goes away without the turn, once `done` can end the command. What it captured may keep `done`, which would
-        // never be found to be dropped.
-        let closure = unsafe command.work.take()  // fault: a capture keeps done
+        let ended = AcceptedCommand(command: command, lane: run.lane)
         // The closure keeps the value.
-        unsafe detach { [owner] ending in
-            withExtendedLifetime(owner) { self.complete(command, of: run.lane, ending) }
+        unsafe ending.detach! { [owner, isChange = ending.isChange, tells = ending.tells] failure in
+            withExtendedLifetime(owner) { self.complete(ended, isChange: isChange, tells: tells, failure) }
         }
-        withExtendedLifetime(closure) {}
     }
 
     /// A manual command is complete, on whatever thread.
-    private func complete(_ command: PendingCommand, of lane: Lane, _ ending: consuming CommandEnding) {
-        let tell = ending.tell.map { _ in Line.Action.tell(command, lane) }
-        command.finish(&ending)
+    private func complete(_ ended: AcceptedCommand, isChange: Bool, tells: Bool, _ failure: QueueSafeValueError?) {
+        if let failure { ended.command.fail(failure) }
+        ended.command.finish(failure.map { CommandAnswer<Void>(.failure($0)) })
         // fault: done: told with the turn
-        unsafe releaseTurn(afterChange: ending.isChange, andFirst: tell, owner.recordChange)?.perform()
-        ending.failure?.reported(for: valueType, "a command with `done`")
-        if tell == nil { command.releaseAndNotify(lane) }
+        unsafe releaseTurn(afterChange: isChange, andFirst: tells ? .tell(ended) : nil, owner.recordChange)?.perform()
+        failure?.reported(for: valueType, "a command with `done`")
+        if !tells { ended.command.releaseAndNotify(ended.lane) }
     }
 
     /// Waits a moment for the next command, as more than one has come.

@@ -9,11 +9,9 @@ extension TurnQueue {
     ///
     /// - Returns: The command and its lane, or why it was not accepted.
     @usableFromInline func submit(
-        _ priority: CommandPriority,
-        in target: DispatchQueue,
-        _ work: __owned @escaping PendingCommand.Work
+        _ command: consuming PendingCommand,
+        in target: DispatchQueue
     ) -> Result<AcceptedCommand, QueueSafeValueError> {
-        let command = PendingCommand(priority, consume work)
         if let lane = update({ $0.accept(command, for: target, of: self) }) {
             return .success(AcceptedCommand(command: command, lane: lane))
         }
@@ -45,7 +43,7 @@ extension TurnQueue {
 
     /// Tells the callers of commands on the target queue why these do not run.
     private func tell(_ commands: [PendingCommand], _ error: QueueSafeValueError, on target: DispatchQueue) {
-        nonisolated(unsafe) let tells = commands.compactMap { $0.refuse(error) }
+        nonisolated(unsafe) let tells = commands.compactMap { $0.fail(error) }
         if unsafe !tells.isEmpty { target.async { unsafe tells.forEach { $0.perform() } } }
     }
 
@@ -57,7 +55,8 @@ extension TurnQueue {
             // The commands are released on the target queue. The thread that drops the value may have another turn, for
             // which a released closure may wait. On a serial queue this comes after all are told, as a closure may wait
             // for one of them.
-            lane.target.async { commands.forEach { $0.releaseAndNotify(lane) } }
+            nonisolated(unsafe) let commands = commands
+            lane.target.async { unsafe commands.forEach { $0.releaseAndNotify(lane) } }
         }
     }
 }

@@ -89,7 +89,7 @@ extension TurnQueue {
             case .wake(let waiter): waiter.wake()
             case .dispatch(let run): run.lane.target.async { [self] in self.run(run) }
             // A completion is released on the target queue, and not on the thread that completes the command.
-            case .tell(let command, let lane): lane.target.async { command.releaseAndNotify(lane) }
+            case .tell(let ended): ended.lane.target.async { ended.command.releaseAndNotify(ended.lane) }
             case .mark(let target): target.becomeOwn()
             case .liftHolder(let priority): liftHolder(to: priority)
             case .look(let time): LibraryTimer.set(at: time) { self.update { $0.look() } }

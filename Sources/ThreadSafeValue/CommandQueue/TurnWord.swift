@@ -45,8 +45,7 @@ extension TurnWord {
     /// The summary of a line, with a holder.
     // A call that is not inlined copies the bytes of the line to the stack.
     @inline(__always) init(holder: UInt64, of line: borrowing Line) {
-        bits =
-            holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
+        bits = holder | (line.suspensions > 0 ? Self.suspendedBit : 0) | (line.isObserved ? Self.observedBit : 0)
         guard let front = line.front else { return }
         let state = front.state
         bits |=

@@ -6,9 +6,7 @@
 ///
 /// A task and a lane have to be started first, so a task waits like a lane with one command.
 class Waiter: @unchecked Sendable {
-    enum Kind {
-        case thread, task, queue
-    }
+    enum Kind { case thread, task, queue }
 
     enum Standing {
         /// The waiter waits for nothing.
@@ -71,10 +69,7 @@ class Waiter: @unchecked Sendable {
     /// The index in the line, or in the list of those that wait for a change, or of late tasks. Guarded as well.
     @safe @exclusivity(unchecked) package final var place: Int?
 
-    init(_ kind: Kind, identity: UInt64) {
-        self.kind = kind
-        self.identity = identity
-    }
+    init(_ kind: Kind, identity: UInt64) { (self.kind, self.identity) = (kind, identity) }
 
     /// Wakes the thread, or resumes the task.
     func wake() {}

@@ -33,9 +33,7 @@
 }
 
 /// A lock in memory of its own, where it never moves. The public locks are made of such cells.
-@safe
-@usableFromInline
-struct LockCell<Storage: LockStorage>: ~Copyable {
+@safe @usableFromInline struct LockCell<Storage: LockStorage>: ~Copyable {
     @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
     @inlinable init() {

@@ -33,22 +33,19 @@ extension PthreadMutex: Lock {
     /// Takes the lock; the calling thread waits while another thread holds it.
     ///
     /// - Warning: The program crashes if the calling thread already holds the lock.
-    @inlinable
-    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
+    @inlinable @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func lock() { unsafe Storage.lock(cell.storage, for: PthreadMutex.self) }
 
     /// Takes the lock if no thread holds it, and never waits.
     ///
     /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
-    @inlinable
-    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
+    @inlinable @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool { unsafe Storage.tryLock(cell.storage) }
 
     /// Gives the lock back.
     ///
     /// - Warning: The program crashes if the calling thread does not hold the lock.
-    @inlinable
-    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
+    @inlinable @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
         withExtendedLifetime(self) { unsafe Storage.unlock(cell.storage) }
@@ -57,9 +54,7 @@ extension PthreadMutex: Lock {
 
 extension PthreadMutex {
     /// The state of the lock, for types that keep it in their own memory.
-    @safe
-    @usableFromInline
-    struct Storage: LockStorage {
+    @safe @usableFromInline struct Storage: LockStorage {
         @usableFromInline var mutex: pthread_mutex_t
 
         // The identity of the thread that holds the mutex, or zero. Only the holder writes its identity, so a thread that

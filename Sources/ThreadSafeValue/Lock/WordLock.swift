@@ -25,8 +25,7 @@ extension WordLock: Lock {
     /// Takes the lock; the calling thread waits while another thread holds it.
     ///
     /// - Warning: The program crashes if the calling thread already holds the lock.
-    @inlinable
-    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
+    @inlinable @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func lock() {
         unsafe schedulingPoint("lock of", self, cell.storage)
         unsafe Storage.lock(cell.storage, for: WordLock.self)
@@ -35,8 +34,7 @@ extension WordLock: Lock {
     /// Takes the lock if no thread holds it, and never waits.
     ///
     /// - Returns: `true` if the calling thread has taken the lock; `false` if any thread held it, even the calling one.
-    @inlinable
-    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
+    @inlinable @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func tryLock() -> Bool {
         unsafe schedulingPoint("try of", self, cell.storage, waits: false)
         return unsafe Storage.tryLock(cell.storage)
@@ -45,8 +43,7 @@ extension WordLock: Lock {
     /// Gives the lock back.
     ///
     /// - Warning: The program crashes if the calling thread does not hold the lock.
-    @inlinable
-    @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
+    @inlinable @available(*, noasync, message: "A task may continue on another thread after an `await`. Use `around`.")
     public func unlock() {
         // The memory of the lock stays until the lock is free.
         withExtendedLifetime(self) { unsafe Storage.unlock(cell.storage) }
@@ -55,9 +52,7 @@ extension WordLock: Lock {
 
 extension WordLock {
     /// The state of the lock, for types that keep it in their own memory.
-    @safe
-    @usableFromInline
-    struct Storage: LockStorage {
+    @safe @usableFromInline struct Storage: LockStorage {
         /// Zero while the lock is free. Otherwise the identity of the holder, perhaps with the `waiting` bit.
         ///
         /// Invariant (ownership): only the thread itself changes the word from zero to its identity. Only the holder

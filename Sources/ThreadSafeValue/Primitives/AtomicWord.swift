@@ -9,9 +9,7 @@ public import CAtomicWord
 ///
 /// The one door to `CAtomicWord`. Whoever allocates the memory sets it to `zero` before it is shared, and keeps it at
 /// its place until the last use.
-@safe
-@usableFromInline
-struct AtomicWord {
+@safe @usableFromInline struct AtomicWord {
     @usableFromInline typealias Storage = catomic_word
 
     /// The first content of the memory.

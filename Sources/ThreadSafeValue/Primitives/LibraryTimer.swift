@@ -15,14 +15,10 @@ package final class LibraryTimer: @unchecked Sendable {
     package var place: Int?
     private var body: (@Sendable () -> Void)?
 
-    private init(at time: UInt64, _ body: @escaping @Sendable () -> Void) {
-        (self.time, self.body) = (time, body)
-    }
+    private init(at time: UInt64, _ body: @escaping @Sendable () -> Void) { (self.time, self.body) = (time, body) }
 }
 
-extension LibraryTimer: Ordered {
-    package func precedes(_ other: LibraryTimer) -> Bool { time < other.time }
-}
+extension LibraryTimer: Ordered { package func precedes(_ other: LibraryTimer) -> Bool { time < other.time } }
 
 extension LibraryTimer {
     // A semaphore, as locks are no primitives. Held for moments.

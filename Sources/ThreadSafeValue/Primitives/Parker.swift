@@ -91,9 +91,7 @@ extension Deadline {
     static var passed: Deadline { Deadline(time: 0) }
 
     /// The end of a time-out that begins now.
-    @usableFromInline init(after timeout: DispatchTimeInterval) {
-        self.init(after: timeout.waitingNanoseconds)
-    }
+    @usableFromInline init(after timeout: DispatchTimeInterval) { self.init(after: timeout.waitingNanoseconds) }
 
     /// The end of a time-out in nanoseconds that begins now: 0 for none at all, `.max` for one that never ends.
     @usableFromInline init(after nanoseconds: UInt64) {

@@ -22,3 +22,24 @@
     _fixLifetime(result)
     return result
 }
+
+/// Runs `body` with the values at some places, each of which has one again afterwards.
+@inlinable func withMoved<Value, Answer: ~Copyable, Failure: Error>(
+    _ places: [UnsafeMutablePointer<Value>],
+    _ body: (inout [Value]) throws(Failure) -> Answer
+) throws(Failure) -> Answer {
+    // The values are moved out and in again. They are not copied, so a collection is changed in place.
+    var moved = [Value]()
+    unsafe moved.reserveCapacity(places.count)
+    // The loops make no pairs, which would copy a large value over the stack.
+    for index in unsafe places.indices { unsafe moved.append(places[index].move()) }
+    defer {
+        if unsafe moved.count != places.count { failCountChanged() }
+        for index in unsafe places.indices { unsafe places[index].initialize(to: moved[index]) }
+    }
+    return try body(&moved)
+}
+
+@usableFromInline @inline(never) func failCountChanged() -> Never {
+    fatalError("The closure of withLocked has changed the number of the values. Keep one element for each value.")
+}

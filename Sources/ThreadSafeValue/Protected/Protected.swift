@@ -42,9 +42,7 @@
 ///   `model.part?.count = other.count` the access begins before the right side is evaluated. In
 ///   `model.counts[key, default: other.count] += 1` it begins before the default is evaluated. Read the other value
 ///   into a `let` first.
-@propertyWrapper
-@dynamicMemberLookup
-public struct Protected<Value> {
+@propertyWrapper @dynamicMemberLookup public struct Protected<Value> {
     // Never changes. Its lock guards its value.
     @usableFromInline let storage: ProtectedStorage<Value>
 

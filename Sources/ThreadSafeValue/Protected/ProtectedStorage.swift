@@ -6,9 +6,7 @@
 ///
 /// The value and the lock never move. Only the thread that holds the lock uses the value. The value stands first: with the
 /// lock first, an access took 1 ns longer.
-@safe
-@usableFromInline
-final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
+@safe @usableFromInline final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
     // The value is the header, which is released without help.
     @inlinable deinit {
         if tableWord.load() != 0 { endTable() }
@@ -17,9 +15,7 @@ final class ProtectedStorage<Value>: ManagedBuffer<Value, ProtectedLock> {
 }
 
 /// The lock of a protected value, and the words that say who waits for a change.
-@safe
-@usableFromInline
-struct ProtectedLock {
+@safe @usableFromInline struct ProtectedLock {
     @usableFromInline var lock: PlatformLock.Storage
 
     /// A set of `AwaitedChange` bits, which any thread changes atomically, and the holder of the lock reads.

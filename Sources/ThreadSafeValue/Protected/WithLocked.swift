@@ -105,16 +105,7 @@
     for (lower, upper) in zip(ordered, ordered.dropFirst()) where lower === upper { failNamedTwice() }
     for storage in ordered { storage.lock() }
     return try scope { () throws(Failure) in
-        // The values are moved out and in again. They are not copied, so a collection is changed in place.
-        var moved = [Value]()
-        moved.reserveCapacity(values.count)
-        for value in values { unsafe moved.append(value.storage.value.move()) }
-        defer {
-            if moved.count != values.count { failCountChanged() }
-            // The loop makes no pairs, which would copy a large value over the stack.
-            for index in values.indices { unsafe values[index].storage.value.initialize(to: moved[index]) }
-        }
-        return try body(&moved)
+        try unsafe withMoved(values.map { unsafe $0.storage.value }, body)
     } end: {
         if ordered.contains(where: { $0.hasWaiters }) {  // fault: a change of a list is not told
             for notify in ordered.map({ $0.commitToNotify() }) { notify() }
@@ -154,10 +145,6 @@ func lock<First, Second>(_ first: ProtectedStorage<First>, _ second: ProtectedSt
     fatalError(
         "withLocked names one value twice. One value cannot have two inout accesses: check with `isSame(as:)` first."
     )
-}
-
-@usableFromInline @inline(never) func failCountChanged() -> Never {
-    fatalError("The closure of withLocked has changed the number of the values. Keep one element for each value.")
 }
 
 extension Protected {

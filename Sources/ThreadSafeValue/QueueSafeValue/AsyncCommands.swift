@@ -50,9 +50,8 @@ extension AsyncCommands {
     @inlinable @_transparent @discardableResult public func get(
         _ commandClosure: @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
-        submit { turn in
-            guard case .success(let storage) = turn else { return .refused(turn, commandClosure) }
-            unsafe commandClosure(.success(CommandQueue(of: storage).value.pointee))
+        submit(ToldCommand((), commandClosure)) { command, queue in
+            unsafe command.completion!(.success(queue.value.pointee))
             return CommandEnding(isChange: false)
         }
     }
@@ -75,14 +74,17 @@ extension AsyncCommands {
             ) -> Void,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        submitManually(
-            isChange: false,
-            orFail: { result in
-                commandClosure(result, {})
-                completion?(result)
-            },
-            completion
-        ) { value, done in commandClosure(.success(value), done) }
+        let refuse = { (result: Result<Value, QueueSafeValueError>) in
+            commandClosure(result, {})
+            completion?(result)
+        }
+        let closure = ManualClosure { value, done in commandClosure(.success(value), done) }
+        return submit(ToldCommand((closure, completion), refuse)) { command, queue in
+            // What a closure captured may keep `done`: only the body has the closure.
+            let (closure, completion) = command.body!
+            command.completion = completion
+            return command.hold(closure, in: queue, isChange: false)
+        }
     }
 
     /// Replaces the value.
@@ -96,14 +98,10 @@ extension AsyncCommands {
         newValue: Value,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        // After the exchange, this is the old value, which is released with the command, without the turn. `tell` is made
-        // before the exchange, so it has the new value.
-        var newThenOld = newValue
-        return submit { turn in
-            guard case .success(let storage) = turn else { return .refused(turn, completion) }
-            let tell = Notification(completion, .success(newThenOld))
-            unsafe swap(&CommandQueue(of: storage).value.pointee, &newThenOld)  // fault: async: old ends with turn
-            return CommandEnding(isChange: true, tell: tell)
+        submit(ToldCommand(newValue, completion)) { command, queue in
+            // The old value is released with the command, without the turn.
+            unsafe swap(&queue.value.pointee, &command.body!)  // fault: async: old ends with turn
+            return command.ending(of: .success(()), in: queue)
         }
     }
 
@@ -123,16 +121,12 @@ extension AsyncCommands {
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         guard let completion else {
-            return submit { turn in
-                guard case .success(let storage) = turn else { return CommandEnding(isChange: false) }
-                let result = CommandQueue<Value>(of: storage).run(accessClosure)
-                return CommandEnding(isChange: true, failure: result.failure)
+            return submit(SilentCommand(ChangeClosure(accessClosure))) { command, queue in
+                CommandEnding(isChange: true, failure: queue.run(command.closure.call).failure)
             }
         }
-        return submit { turn in
-            guard case .success(let storage) = turn else { return .refused(turn, completion) }
-            let result = CommandQueue<Value>(of: storage).run { try changed(&$0, by: accessClosure) }
-            return CommandEnding(isChange: true, failure: result.failure, tell: Notification(completion, result))
+        return submit(ToldCommand(ChangeClosure(accessClosure), completion)) { command, queue in
+            command.ending(of: queue.run(command.body!.call), in: queue)
         }
     }
 
@@ -147,11 +141,11 @@ extension AsyncCommands {
         _ accessClosure: @escaping @Sendable (inout Value) throws -> Answer,
         completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Answer> {
-        submit { turn in
-            guard case .success(let storage) = turn else { return .refused(turn, completion) }
-            let result = CommandQueue<Value>(of: storage).run(accessClosure)
-            let tell = Notification(completion, result)
-            return CommandEnding(isChange: true, answer: CommandAnswer(result), tell: tell)
+        submit(ToldCommand((), completion)) { command, queue in
+            let result = queue.run(accessClosure)
+            var ending = CommandEnding(isChange: true, tells: command.completion != nil)
+            (command.result, ending.answer) = (result, CommandAnswer(result))
+            return ending
         }
     }
 
@@ -171,85 +165,29 @@ extension AsyncCommands {
         _ accessClosure: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void,
         completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        submitManually(isChange: true, orFail: completion, completion, accessClosure)
+        submit(ToldCommand(ManualClosure(accessClosure), completion)) { command, queue in
+            command.hold(command.body!, in: queue, isChange: true)
+        }
     }
 
     // This function and its callers are transparent. Otherwise the compiler counts references, and threads that submit
-    // compete for the counts. For the same reason it copies the members, so that the closure does not capture `self`.
+    // compete for the counts.
 
-    /// Submits a command, as one closure and one object.
+    /// Submits a command.
     ///
-    /// Unless `Answer` is `Void`, `run` puts an answer into the ending.
-    @inlinable @_transparent func submit<Answer>(
-        _ run: __owned @escaping (Result<AnyObject, QueueSafeValueError>) -> CommandEnding
+    /// Unless `Answer` is `Void`, `run` puts an answer into the ending. If it captures nothing, the command is one object.
+    @inlinable @_transparent func submit<Command: SubmittedCommand, Answer>(
+        _ command: consuming Command,
+        _ run: @escaping (inout Command, CommandQueue<Value>) -> CommandEnding
     ) -> CommandHandle<Answer> {
         unsafe schedulingPoint("async to", schedule.queue.storage, schedule.queue.word.storage, waits: false)
-        let (priority, target) = (priority, schedule.target)
-        return CommandHandle(schedule.queue.withTurns { $0.submit(priority, in: target, run) })
-    }
-
-    /// Submits a command that has the turn until it is completed.
-    @inlinable @_transparent func submitManually(
-        isChange: Bool,
-        orFail refuse: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
-        _ completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?,
-        _ body: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void
-    ) -> CommandHandle<Void> {
-        submit { turn in
-            guard case .success(let storage) = turn else { return .refused(turn, refuse) }
-            // Without a completion there is no copy, which would make the next change copy the value.
-            var end: ManualCompletion?
-            let result = CommandQueue<Value>(of: storage).hold(&end) { value, done in
-                try body(&value, done)
-                return completion == nil ? nil : value
-            }
-            guard let end else { return .completed(result, isChange: isChange, completion) }
-            // The completion is released where it is called, and not on the thread that completes the command.
-            var told = completion
-            return CommandEnding(isChange: false) { complete in
-                end.closureReturned { failure in
-                    let tell = told.map { _ in { result in told.take()!(result) } }
-                    complete(.completed(failure.map(Result.failure) ?? result, isChange: isChange, tell))
-                }
-            }
-        }
+        let (pending, target) = (PendingCommand.make(priority, command, run), schedule.target)
+        return CommandHandle(schedule.queue.withTurns { $0.submit(pending, in: target) })
     }
 
     /// Reports on the target queue that a command has no closure.
     @inlinable func fail(_ tell: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)?) -> CommandHandle<Void> {
         if let tell { schedule.target.async { tell(.failure(.commandClosureDeallocated)) } }
         return CommandHandle(.failure(.commandClosureDeallocated))
-    }
-}
-
-extension CommandEnding {
-    /// The ending of a command that was completed with `done`.
-    @inlinable static func completed<Value>(
-        _ result: Result<Value?, QueueSafeValueError>,
-        isChange: Bool,
-        _ tell: ((Result<Value, QueueSafeValueError>) -> Void)?
-    ) -> Self {
-        let tell = tell.map { tell in Notification { tell(result.map { $0! }) } }
-        return CommandEnding(isChange: isChange, failure: result.failure, tell: tell)
-    }
-
-    /// The ending of a command that does not run, which only tells the caller why there is no turn.
-    @inlinable static func refused<Told>(
-        _ turn: Result<AnyObject, QueueSafeValueError>,
-        _ tell: (@Sendable (Result<Told, QueueSafeValueError>) -> Void)?
-    ) -> Self {
-        CommandEnding(isChange: false, tell: Notification(tell, .failure(turn.failure!)))
-    }
-}
-
-extension Notification {
-    /// Tells a completion the result, if there is a completion.
-    @inlinable init?<Told>(
-        _ tell: ((Result<Told, QueueSafeValueError>) -> Void)?,
-        _ result: @autoclosure () -> Result<Told, QueueSafeValueError>
-    ) {
-        guard let tell else { return nil }
-        let result = result()
-        self.init { tell(result) }
     }
 }

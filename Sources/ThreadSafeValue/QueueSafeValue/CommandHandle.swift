@@ -78,8 +78,7 @@ extension CommandHandle {
     ///   ``QueueSafeValueError/reentrantCommand``. It is ``QueueSafeValueError/circularWait`` in a task while an async
     ///   closure has the turn. It is the same in a block of the main queue, or of a queue that targets the main queue, if
     ///   the command is for the main queue.
-    @discardableResult
-    @available(*, noasync, message: "It blocks the thread. Use `await handle.value`.")
+    @discardableResult @available(*, noasync, message: "It blocks the thread. Use `await handle.value`.")
     public func wait(timeout: DispatchTimeInterval = .never) -> Result<Answer, QueueSafeValueError> {
         guard case .success(let accepted) = accepted else { return refusal }
         unsafe schedulingPoint("wait for one of", accepted.lane.turns, accepted.lane.turns.word.storage, waits: false)

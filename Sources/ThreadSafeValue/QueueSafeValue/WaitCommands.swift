@@ -9,9 +9,8 @@ public struct WaitSchedule<Value> {
     /// For how long a command may wait for its turn, in nanoseconds; `.max` is for ever.
     @usableFromInline let timeout: UInt64
 
-    @inlinable @_transparent init(queue: consuming CommandQueue<Value>, timeout: UInt64 = .max) {
-        (self.queue, self.timeout) = (queue, timeout)
-    }
+    @inlinable @_transparent
+    init(queue: consuming CommandQueue<Value>, timeout: UInt64 = .max) { (self.queue, self.timeout) = (queue, timeout) }
 }
 
 extension WaitSchedule: Sendable where Value: Sendable {}

@@ -99,16 +99,7 @@ public func withLocked<First: QueueSafeContainer, Second: QueueSafeContainer, Th
         giveTurnsBack(of: turns)
         withExtendedLifetime(queues) {}
     } body: {
-        // The values are moved out and in again. They are not copied, so a collection is changed in place.
-        var moved = [Container.Value]()
-        moved.reserveCapacity(queues.count)
-        for queue in queues { unsafe moved.append(queue.value.move()) }
-        defer {
-            if moved.count != queues.count { failCountChanged() }
-            // The loop makes no pairs, which would copy a large value over the stack.
-            for index in queues.indices { unsafe queues[index].value.initialize(to: moved[index]) }
-        }
-        return try body(&moved)
+        try unsafe withMoved(queues.map { unsafe $0.value }, body)
     }
 }
 

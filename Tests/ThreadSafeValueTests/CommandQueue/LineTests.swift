@@ -208,7 +208,9 @@ private final class LineTable {
     }
 
     func command(_ priority: CommandPriority) -> PendingCommand {
-        PendingCommand(priority) { _ in CommandEnding(isChange: true) }
+        PendingCommand.make(priority, ToldCommand<Void, Int>((), nil)) { (_, _: CommandQueue<Int>) in
+            CommandEnding(isChange: true)
+        }
     }
 
     /// A thread has the turn that is in no test's line.

@@ -43,9 +43,9 @@ struct Subject: BuildToolPlugin {
         #"s/static let owedLooks = .*/static let owedLooks = 1/"#,
         #"s/static let spinsBeforeParking = .*/static var spinsBeforeParking: Int { world.looks - 1 }/"#,
         // The last owner of an object has seen what the others did to it.
-        #"s/deinit \{/deinit { let before = world.memory.becomeLastOwner(); defer { world.current.view = before }/"#,
+        #"s/deinit \{/deinit { let before = world.memory.becomeLastOwner(); defer { world.current.view = before };/"#,
         // What a command and its end consist of is used, or changes.
-        #"s/@exclusivity\(unchecked\) var (arrival|work|tell|answer|awaiting):/@Plain var \1:/"#,
+        #"s/var (arrival|takeStep|answer|awaiting):/@Plain var \1:/"#,
         #"s/var finish:/@Plain &/"#,
         // The object that a word keeps is used.
         #"s/(Self|AtomicWord)\.unmanaged\(bits\)(\.takeUnretainedValue|$)/\1.seen(bits)\2/"#,

@@ -57,7 +57,3 @@ extension QueueSafeValueError {
         self
     }
 }
-
-func failCountChanged() -> Never {
-    fatalError("No scenario takes an array of turns.")
-}

@@ -20,7 +20,7 @@ extension Line {
         for lane in lanes.values {
             sum &+= lane.contents
             for command in unsafe lane.commands.all {
-                arrivals.append((command.priority.rawValue, command.arrival, command.id))
+                arrivals.append((command.priority.rawValue, command.members.arrival, command.id))
             }
         }
         arrivals.sort { ($0.level, $0.time, $0.id) < ($1.level, $1.time, $1.id) }
@@ -40,7 +40,7 @@ extension Lane {
         guard let running else { return sum }
         sum = mix(sum, mix(running.id, bits(running.reorderings == turns.reorderings.count)))
         for command in running.batch.elements {
-            sum = unsafe mix(sum, command.id << 1 | (command.arrival < running.bound ? 1 : 0))
+            sum = unsafe mix(sum, command.id << 1 | (command.members.arrival < running.bound ? 1 : 0))
         }
         return sum
     }
