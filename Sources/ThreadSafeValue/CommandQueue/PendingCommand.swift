@@ -251,7 +251,7 @@ extension PendingCommand {
         }
     }
 
-    private func end(tells: Bool) { unsafe members.takeStep.take()?(.end(tells: tells), memory) }
+    private func end(tells: Bool) { unsafe headerPlace.pointee.takeStep.take()?(.end(tells: tells), memory) }
 
     /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and
     /// the tasks that await the end. Each may run any code.

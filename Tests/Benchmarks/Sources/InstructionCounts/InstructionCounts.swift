@@ -124,7 +124,7 @@ extension InstructionCounts {
             let end = DispatchSemaphore(value: 0)
             queue.suspend()
             for index in 0..<count {
-                member.submit()
+                member.submit(1)
                 machine_use(Int64(index))
             }
             member.submitLast { end.signal() }

@@ -38,10 +38,11 @@ package protocol Awaiting: Sendable {
     var total: Int { get async }
 }
 
-/// A form in which a thread has one added to a shared number on a queue, and goes on.
+/// A form in which a thread has a number added to a shared one on a queue, and goes on. The closure captures the number, as
+/// nearly each one of a program captures something.
 package protocol Submitting: Sendable {
     init(to queue: DispatchQueue)
-    func submit()
+    func submit(_ amount: Int)
     /// Has a closure called on the queue, behind all that this thread has submitted.
     func submitLast(_ end: @escaping @Sendable () -> Void)
     /// The number now.

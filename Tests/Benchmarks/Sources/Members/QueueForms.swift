@@ -21,8 +21,8 @@ package final class AsyncSet: Submitting {
     }
 
     @inline(never)
-    package func submit() {
-        value.async(performIn: queue).lowestPriority.set { $0 &+= 1 }
+    package func submit(_ amount: Int) {
+        value.async(performIn: queue).lowestPriority.set { $0 &+= amount }
     }
 
     package func submitLast(_ end: @escaping @Sendable () -> Void) { value.submitLast(on: queue, end) }
@@ -40,12 +40,12 @@ package final class AsyncSetCompletion: Submitting {
     }
 
     @inline(never)
-    package func submit() {
+    package func submit(_ amount: Int) {
         let told = told
         value.async(performIn: queue).lowestPriority.set {
-            $0 &+= 1
+            $0 &+= amount
         } completion: { _ in
-            told.number &+= 1
+            told.number &+= amount
         }
     }
 
@@ -63,9 +63,9 @@ package final class AsyncSetDone: Submitting {
     }
 
     @inline(never)
-    package func submit() {
+    package func submit(_ amount: Int) {
         value.async(performIn: queue).lowestPriority.set { number, done in
-            number &+= 1
+            number &+= amount
             done()
         }
     }
@@ -95,8 +95,8 @@ package final class BlockWithLock: Submitting {
     }
 
     @inline(never)
-    package func submit() {
-        queue.async { self.value.withLock { $0 &+= 1 } }
+    package func submit(_ amount: Int) {
+        queue.async { self.value.withLock { $0 &+= amount } }
     }
 
     package func submitLast(_ end: @escaping @Sendable () -> Void) { queue.async { end() } }
@@ -114,17 +114,17 @@ package final class BlockWithLockCompletion: Submitting {
     }
 
     @inline(never)
-    package func submit() {
+    package func submit(_ amount: Int) {
         let told = told
-        add { _ in told.number &+= 1 }
+        add(amount) { _ in told.number &+= amount }
     }
 
     /// What people write who want an answer: the closure calls the completion.
     @inline(never)
-    private func add(completion: @escaping @Sendable (Result<Int, any Error>) -> Void) {
+    private func add(_ amount: Int, completion: @escaping @Sendable (Result<Int, any Error>) -> Void) {
         queue.async {
             let number = self.value.withLock {
-                $0 &+= 1
+                $0 &+= amount
                 return $0
             }
             completion(.success(number))
@@ -140,7 +140,7 @@ package final class TaskOnActor: Submitting {
     private actor Number {
         private(set) var value = 0
 
-        func add() { value &+= 1 }
+        func add(_ amount: Int) { value &+= amount }
     }
 
     private let number = Number()
@@ -149,10 +149,10 @@ package final class TaskOnActor: Submitting {
     package init(to queue: DispatchQueue) {}
 
     @inline(never)
-    package func submit() {
+    package func submit(_ amount: Int) {
         group.enter()
         Task {
-            await number.add()
+            await number.add(amount)
             group.leave()
         }
     }

@@ -121,7 +121,7 @@ extension Contestant {
             return Round { operations in
                 let end = DispatchSemaphore(value: 0)
                 queue.async { setting.placeWorker() }
-                for _ in 0..<operations { member.submit() }
+                for _ in 0..<operations { member.submit(1) }
                 member.submitLast { end.signal() }
                 end.wait()
             } changes: {
