@@ -48,7 +48,7 @@ extension AsyncCommands {
     /// - Parameter commandClosure: Called once on the target queue, with the value, or with the reason why there is none.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult public func get(
-        _ commandClosure: @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
+        _ commandClosure: __owned @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
         submit(ToldCommand((), commandClosure)) { command, queue in
             unsafe command.completion!(.success(queue.value.pointee))
@@ -72,18 +72,17 @@ extension AsyncCommands {
             @escaping @Sendable (
                 Result<Value, QueueSafeValueError>, @escaping CommandCompletionClosure
             ) -> Void,
-        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        completion: __owned (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         let refuse = { (result: Result<Value, QueueSafeValueError>) in
             commandClosure(result, {})
             completion?(result)
         }
         let closure = ManualClosure { value, done in commandClosure(.success(value), done) }
-        return submit(ToldCommand((closure, completion), refuse)) { command, queue in
-            // What a closure captured may keep `done`: only the body has the closure.
-            let (closure, completion) = command.body!
+        return submit(ToldCommand(closure, refuse)) { command, queue in
+            // What the closure captured may keep `done`: only the body has the closure from here on.
             command.completion = completion
-            return command.hold(closure, in: queue, isChange: false)
+            return command.hold(in: queue, isChange: false)
         }
     }
 
@@ -96,7 +95,7 @@ extension AsyncCommands {
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult public func set(
         newValue: Value,
-        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        completion: __owned (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         submit(ToldCommand(newValue, completion)) { command, queue in
             // The old value is released with the command, without the turn.
@@ -117,15 +116,15 @@ extension AsyncCommands {
     ///     command failed. The handle does not get the updated value.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult public func set(
-        _ accessClosure: @escaping @Sendable (inout Value) throws -> Void,
-        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        _ accessClosure: __owned @escaping @Sendable (inout Value) throws -> Void,
+        completion: __owned (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        guard let completion else {
-            return submit(SilentCommand(ChangeClosure(accessClosure))) { command, queue in
+        if completion == nil {
+            return submit(SilentCommand(ChangeClosure(consume accessClosure))) { command, queue in
                 CommandEnding(isChange: true, failure: queue.run(command.closure.call).failure)
             }
         }
-        return submit(ToldCommand(ChangeClosure(accessClosure), completion)) { command, queue in
+        return submit(ToldCommand(ChangeClosure(consume accessClosure), consume completion)) { command, queue in
             command.ending(of: queue.run(command.body!.call), in: queue)
         }
     }
@@ -138,8 +137,8 @@ extension AsyncCommands {
     ///     failed.
     /// - Returns: A handle, to cancel the command or to await its answer.
     @inlinable @_transparent @discardableResult public func update<Answer: Sendable>(
-        _ accessClosure: @escaping @Sendable (inout Value) throws -> Answer,
-        completion: (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
+        _ accessClosure: __owned @escaping @Sendable (inout Value) throws -> Answer,
+        completion: __owned (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Answer> {
         submit(ToldCommand((), completion)) { command, queue in
             let result = queue.run(accessClosure)
@@ -162,11 +161,11 @@ extension AsyncCommands {
     ///     command failed.
     /// - Returns: A handle, to cancel the command or to await its end.
     @inlinable @_transparent @discardableResult public func set(
-        _ accessClosure: @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void,
-        completion: (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
+        _ accessClosure: __owned @escaping @Sendable (inout Value, @escaping CommandCompletionClosure) throws -> Void,
+        completion: __owned (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
-        submit(ToldCommand(ManualClosure(accessClosure), completion)) { command, queue in
-            command.hold(command.body!, in: queue, isChange: true)
+        submit(ToldCommand(ManualClosure(consume accessClosure), consume completion)) { command, queue in
+            command.hold(in: queue, isChange: true)
         }
     }
 

@@ -34,7 +34,7 @@
 
     @inlinable mutating func tell() {
         body = nil
-        if let completion, let result { completion(result) }
+        if let completion = completion.take(), let result = result.take() { completion(result) }
     }
 }
 
@@ -63,17 +63,18 @@ extension ToldCommand {
         if completion != nil { self.result = result.map { unsafe queue.value.pointee } }
         return CommandEnding(isChange: true, tells: completion != nil, failure: result.failure)
     }
+}
 
+extension ToldCommand where Body == ManualClosure<Told> {
     /// Runs a command that has the turn until it is completed.
-    @inlinable @_transparent
-    mutating func hold(_ closure: ManualClosure<Told>, in queue: CommandQueue<Told>, isChange: Bool) -> CommandEnding {
+    @inlinable @_transparent mutating func hold(in queue: CommandQueue<Told>, isChange: Bool) -> CommandEnding {
         var end: ManualCompletion?
-        var ending = ending(of: queue.hold(&end, closure.call), in: queue)
+        var ending = ending(of: queue.hold(&end, body!.call), in: queue)
         ending.isChange = isChange
         guard let end else { return ending }
         // The closure goes away without the turn, once `done` can end the command. What it captured may keep `done`, which
         // would never be found to be dropped.
-        body = nil  // fault: a capture keeps done
+        let closure = body.take()  // fault: a capture keeps done
         ending.detach = { complete in
             end.closureReturned(complete)
             withExtendedLifetime(closure) {}
