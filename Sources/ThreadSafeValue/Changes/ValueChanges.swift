@@ -78,9 +78,7 @@ extension ValueChanges: AsyncSequence {
         /// - Parameter actor: The actor that the loop runs on.
         /// - Returns: The value after the change; `nil` when the value has gone away or the task is cancelled.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
-            await subscription.next()
-        }
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? { await subscription.next() }
     }
 }
 

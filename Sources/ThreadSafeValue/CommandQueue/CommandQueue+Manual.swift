@@ -66,7 +66,5 @@ extension TurnQueue {
 }
 
 extension Result {
-    @inlinable var failure: Failure? {
-        if case .failure(let failure) = self { failure } else { nil }
-    }
+    @inlinable var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }

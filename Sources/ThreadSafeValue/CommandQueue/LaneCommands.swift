@@ -20,9 +20,7 @@ extension LaneCommands {
     var isEmpty: Bool { lists.allSatisfy { $0.count == 0 } }
 
     /// Adds a command behind all others of its priority.
-    mutating func append(_ command: PendingCommand) {
-        lists[Int(command.priority.rawValue)].append(command)
-    }
+    mutating func append(_ command: PendingCommand) { lists[Int(command.priority.rawValue)].append(command) }
 
     /// The priority of one of the commands has changed.
     mutating func notePriorityChanged(of command: PendingCommand, from old: CommandPriority, hasBatch: Bool) {

@@ -35,7 +35,11 @@ public enum CommandState: UInt64, Sendable {
 @safe @usableFromInline final class PendingCommand: ManagedBuffer<PendingCommand.Members, UInt64>, Linked {
     // There may be a million: they are as small as they can be.
     @safe @usableFromInline struct Members {
-        /// The state, whether a task awaits the end, and the priority. First, so that its address is known.
+        /// Takes a step of the submitted command. It goes away with that: a handle keeps nothing. First, as to the thread
+        /// sanitizer, a method that changes a member is an access to the first one.
+        var takeStep: TakeStep?
+
+        /// The state, whether a task awaits the end, and the priority.
         var bits = AtomicWord.zero
 
         // Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
@@ -45,9 +49,6 @@ public enum CommandState: UInt64, Sendable {
 
         /// The command behind it.
         var next: Unmanaged<PendingCommand>?
-
-        /// Takes a step of the submitted command. It goes away with that: a handle keeps nothing.
-        var takeStep: TakeStep?
 
         /// The answer of the closure, if there is more than nothing, or why it failed: a `CommandAnswer`.
         var answer: AnyObject?
@@ -145,11 +146,16 @@ extension PendingCommand {
 }
 
 extension PendingCommand {
-    private var word: AtomicWord { AtomicWord(firstIn: self) }
+    private var word: AtomicWord { unsafe AtomicWord(headerPlace.pointer(to: \.bits).unsafelyUnwrapped) }
 
     var members: Members {
         unsafeAddress { unsafe UnsafePointer(headerPlace) }
         unsafeMutableAddress { unsafe headerPlace }
+    }
+
+    // A place, for the thread sanitizer too.
+    private var awaiting: UnsafeMutablePointer<[(tell: Notification, parker: Parker?)]> {
+        unsafe headerPlace.pointer(to: \.awaiting).unsafelyUnwrapped
     }
 
     /// The command behind it.
@@ -222,12 +228,12 @@ extension PendingCommand {
             let isRunning = seen & Self.stageMask == Stage.running.rawValue
             return isRunning || Self.isPending(seen) ? seen | Self.awaitedBit : nil
         }
-        if isToCome { members.awaiting.append((notification, parker)) }
+        if isToCome { unsafe awaiting.pointee.append((notification, parker)) }
         return isToCome
     }
 
     /// A thread waits no more. Under the lock of the line.
-    func forget(_ parker: Parker) { members.awaiting.removeAll { $0.parker === parker } }
+    func forget(_ parker: Parker) { unsafe awaiting.pointee.removeAll { $0.parker === parker } }
 
     /// Runs the command with the turn.
     func run(_ storage: Unmanaged<AnyObject>) -> CommandEnding { unsafe take { unsafe .run(storage, $0) } }
@@ -258,7 +264,7 @@ extension PendingCommand {
     func releaseAndNotify(_ lane: Lane) {
         end(tells: state == .finished)
         if !isAwaited { return }
-        let awaiting = lane.turns.withLine { _ in members.awaiting.drain() }
+        let awaiting = lane.turns.withLine { _ in unsafe self.awaiting.pointee.drain() }
         for one in awaiting where one.parker != nil { one.tell.perform() }
         // Resuming a task may wait for another one that is to be resumed.
         nonisolated(unsafe) let tasks = awaiting.filter { $0.parker == nil }

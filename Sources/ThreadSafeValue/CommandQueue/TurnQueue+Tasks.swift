@@ -34,9 +34,7 @@ extension TurnQueue {
             let end = await stand(priority, until: deadline, isAsync: isAsync, isWatching: isWatching)
             failure = end.failure ?? self.failure(at: deadline)
         }
-        if let failure {
-            return failure.reported(for: valueType, "async.\(priority)Priority")
-        }
+        if let failure { return failure.reported(for: valueType, "async.\(priority)Priority") }
         // The command before may have cancelled the task.
         if Task.isCancelled {
             releaseAndNotify(afterChange: false)

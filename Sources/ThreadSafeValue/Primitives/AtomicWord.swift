@@ -17,9 +17,7 @@ public import CAtomicWord
 
     @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
-    @inlinable @_transparent init(_ storage: UnsafeMutablePointer<Storage>) {
-        unsafe self.storage = storage
-    }
+    @inlinable @_transparent init(_ storage: UnsafeMutablePointer<Storage>) { unsafe self.storage = storage }
 
     /// The first stored property of an object of a class without a superclass: it stands behind the two words that
     /// every object begins with.

@@ -140,8 +140,8 @@ extension AsyncCommands {
         _ accessClosure: __owned @escaping @Sendable (inout Value) throws -> Answer,
         completion: __owned (@Sendable (Result<Answer, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Answer> {
-        submit(ToldCommand((), completion)) { command, queue in
-            let result = queue.run(accessClosure)
+        submit(ToldCommand(AnswerClosure(consume accessClosure), consume completion)) { command, queue in
+            let result = queue.run(command.body!.call)
             var ending = CommandEnding(isChange: true, tells: command.completion != nil)
             (command.result, ending.answer) = (result, CommandAnswer(result))
             return ending

@@ -38,7 +38,7 @@ extension CommandHandle {
     ///
     /// The closure of a cancelled command is never called, and its completion gets ``QueueSafeValueError/cancelled`` on the
     /// target queue. The captures of the closure are released on the calling thread, before this method returns. The
-    /// closure of a `get` is an exception: it is called with the failure on the target queue, and released there.
+    /// closure of a `get` is an exception: it is called with the failure on the target queue.
     ///
     /// - Returns: `true` if this call cancelled the command; `false` if the command had begun, or was cancelled or refused
     ///   before.

@@ -47,6 +47,13 @@
     @inlinable init(_ call: @escaping (inout Value) throws -> Void) { self.call = call }
 }
 
+/// A closure that changes the value and computes an answer.
+@usableFromInline struct AnswerClosure<Value, Answer> {
+    @usableFromInline let call: (inout Value) throws -> Answer
+
+    @inlinable init(_ call: @escaping (inout Value) throws -> Answer) { self.call = call }
+}
+
 /// A closure whose command is over when `done` is called.
 @usableFromInline struct ManualClosure<Value> {
     @usableFromInline let call: (inout Value, @escaping CommandCompletionClosure) throws -> Void

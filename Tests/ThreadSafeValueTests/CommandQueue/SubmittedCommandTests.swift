@@ -91,6 +91,33 @@ struct SubmittedCommandTests {
         }
     }
 
+    @Test("What a closure captured is gone when the completion is called: it may keep what the completion waits for")
+    func capturesFirst() throws {
+        let (tally, alive) = (Counted.Tally(), Log<Int>())
+        try inTime {
+            let value = QueueSafeValue(value: 0)
+            let queue = DispatchQueue(label: "target")
+            let commands = value.async(performIn: queue).lowestPriority
+            do {
+                let object = Counted(tally: tally)
+                commands.set({ $0 += object.id }, completion: { _ in alive.add(tally.alive) })
+            }
+            queue.sync {}
+            do {
+                let object = Counted(tally: tally)
+                commands.update({ $0 += object.id }, completion: { _ in alive.add(tally.alive) })
+            }
+            queue.sync {}
+            do {
+                let object = Counted(tally: tally)
+                commands.set({ withExtendedLifetime(object, $1) }, completion: { _ in alive.add(tally.alive) })
+            }
+            queue.sync {}
+            try poll("all are told") { alive.entries.count == 3 }
+        }
+        #expect(alive.entries == [0, 0, 0])
+    }
+
     private struct Thrown: Error {}
 
     /// Submits a command three times; the second one is manual, but for the end that all must lose.

@@ -52,7 +52,7 @@ extension BlockRun {
 }
 
 extension PendingCommand {
-    fileprivate var id: UInt64 { unsafe AtomicWord(firstIn: self).storage.pointee.id }
+    fileprivate var id: UInt64 { unsafe word.storage.pointee.id }
 }
 
 extension Waiter {

@@ -125,7 +125,7 @@ extension Line {
 extension PendingCommand {
     /// Its state, without a step.
     var stateNow: CommandState {
-        let bits = unsafe AtomicWord(firstIn: self as AnyObject).storage.pointee.bits
+        let bits = unsafe word.storage.pointee.bits
         return CommandState(rawValue: bits & Self.stageMask) ?? .running
     }
 
