@@ -35,8 +35,8 @@ public enum CommandState: UInt64, Sendable {
 @safe @usableFromInline final class PendingCommand: ManagedBuffer<PendingCommand.Members, UInt64>, Linked {
     // There may be a million: they are as small as they can be.
     @safe @usableFromInline struct Members {
-        /// Takes a step of the submitted command. It goes away with that: a handle keeps nothing. First, as to the thread
-        /// sanitizer, a method that changes a member is an access to the first one.
+        /// Takes a step of the submitted command. It goes away with that: a handle keeps nothing. It stands first, because
+        /// the thread sanitizer takes a call that changes a member in place for an access to the first one.
         var takeStep: TakeStep?
 
         /// The state, whether a task awaits the end, and the priority.
@@ -153,7 +153,7 @@ extension PendingCommand {
         unsafeMutableAddress { unsafe headerPlace }
     }
 
-    // A place, for the thread sanitizer too.
+    // The place of this member alone, for the thread sanitizer.
     private var awaiting: UnsafeMutablePointer<[(tell: Notification, parker: Parker?)]> {
         unsafe headerPlace.pointer(to: \.awaiting).unsafelyUnwrapped
     }
