@@ -10,7 +10,7 @@
 @safe @usableFromInline struct CommandQueue<Value> {
     @usableFromInline let storage: CommandQueueStorage<Value>
 
-    /// The queue with this storage. A command knows that only as an object: see `PendingCommand.TakeStep`.
+    /// The queue with this storage. A command knows that only as an object: see `PendingCommand.Step`.
     @inlinable init(of storage: AnyObject) {
         self.storage = unsafe unsafeDowncast(storage, to: CommandQueueStorage<Value>.self)
     }

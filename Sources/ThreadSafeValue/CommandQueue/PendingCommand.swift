@@ -22,7 +22,7 @@ public enum CommandState: UInt64, Sendable {
 @usableFromInline protocol SubmittedCommand {
     /// The command does not run, or was never completed.
     ///
-    /// - Returns: The call that tells the caller of the one that does not run.
+    /// - Returns: The call that tells the caller why it does not run.
     mutating func fail(_ error: QueueSafeValueError) -> Notification?
 
     /// The command has run: lets go of all that the closure captured, and tells the caller.
@@ -42,12 +42,12 @@ public enum CommandState: UInt64, Sendable {
         /// The state, whether a task awaits the end, and the priority.
         var bits = AtomicWord.zero
 
-        // Guarded by the lock of the line while the command waits; whatever changes the state to another one then has them.
+        // What takes the command out of `waiting` has `takeStep`, and the memory behind.
 
-        /// When it came: decides among equals.
+        /// When it came: decides among equals. It never changes once the command is in line.
         var arrival: UInt64 = 0
 
-        /// The command behind it.
+        /// The command behind it, for the list in which it stands.
         var next: Unmanaged<PendingCommand>?
 
         /// The answer of the closure, if there is more than nothing, or why it failed: a `CommandAnswer`.
@@ -58,7 +58,7 @@ public enum CommandState: UInt64, Sendable {
         var awaiting: [(tell: Notification, parker: Parker?)] = []
     }
 
-    deinit { end(tells: false) }
+    deinit { end() }
 }
 
 extension PendingCommand {
@@ -69,7 +69,7 @@ extension PendingCommand {
         case end(tells: Bool)
     }
 
-    /// Takes a step with the submitted command at a place.
+    /// Takes a step of the submitted command, given the memory of that.
     @usableFromInline typealias TakeStep = (Step, UnsafeMutableRawPointer) -> Void
 
     /// Creates a command.
@@ -236,7 +236,7 @@ extension PendingCommand {
     func forget(_ parker: Parker) { unsafe awaiting.pointee.removeAll { $0.parker === parker } }
 
     /// Runs the command with the turn.
-    func run(_ storage: Unmanaged<AnyObject>) -> CommandEnding { unsafe take { unsafe .run(storage, $0) } }
+    func run(_ storage: Unmanaged<AnyObject>) -> CommandEnding { unsafe answer(of: { unsafe .run(storage, $0) }) }
 
     /// The command has run: notes how. With the turn.
     func finish(_ answer: AnyObject?) {
@@ -246,23 +246,24 @@ extension PendingCommand {
 
     /// The command does not run, or was never completed.
     ///
-    /// - Returns: What tells the caller of the one that does not run.
+    /// - Returns: The call that tells the caller why it does not run.
     @discardableResult
-    func fail(_ error: QueueSafeValueError) -> Notification? { unsafe take { unsafe .fail(error, $0) } }
+    func fail(_ error: QueueSafeValueError) -> Notification? { unsafe answer(of: { unsafe .fail(error, $0) }) }
 
-    private func take<Answer>(_ step: (UnsafeMutablePointer<Answer>) -> Step) -> Answer {
+    /// Takes a step that has an answer.
+    private func answer<Answer>(of step: (UnsafeMutablePointer<Answer>) -> Step) -> Answer {
         unsafe withUnsafeTemporaryAllocation(of: Answer.self, capacity: 1) { answer in
             unsafe members.takeStep!(step(answer.baseAddress!), memory)
             return unsafe answer.moveElement(from: 0)
         }
     }
 
-    private func end(tells: Bool) { unsafe headerPlace.pointee.takeStep.take()?(.end(tells: tells), memory) }
+    private func end() { unsafe headerPlace.pointee.takeStep.take()?(.end(tells: state == .finished), memory) }
 
     /// The command is over, and the turn is free: lets go of all that the closure captured, and tells its caller and
     /// the tasks that await the end. Each may run any code.
     func releaseAndNotify(_ lane: Lane) {
-        end(tells: state == .finished)
+        end()
         if !isAwaited { return }
         let awaiting = lane.turns.withLine { _ in unsafe self.awaiting.pointee.drain() }
         for one in awaiting where one.parker != nil { one.tell.perform() }

@@ -90,7 +90,7 @@ extension TurnQueue {
             line.release(run, to: TurnWord.detached)  // fault: a manual command ends early
         }
         let ended = AcceptedCommand(command: command, lane: run.lane)
-        // The closure keeps the value.
+        // The closure keeps the value. It must not keep the ending, which keeps it.
         unsafe ending.detach! { [owner, isChange = ending.isChange, tells = ending.tells] failure in
             withExtendedLifetime(owner) { self.complete(ended, isChange: isChange, tells: tells, failure) }
         }

@@ -50,8 +50,8 @@ extension AsyncCommands {
     @inlinable @_transparent @discardableResult public func get(
         _ commandClosure: __owned @escaping @Sendable (Result<Value, QueueSafeValueError>) -> Void
     ) -> CommandHandle<Void> {
-        submit(ToldCommand((), commandClosure)) { command, queue in
-            unsafe command.completion!(.success(queue.value.pointee))
+        submit(GetClosure(consume commandClosure)) { command, queue in
+            unsafe command.call(.success(queue.value.pointee))
             return CommandEnding(isChange: false)
         }
     }
@@ -120,8 +120,8 @@ extension AsyncCommands {
         completion: __owned (@Sendable (Result<Value, QueueSafeValueError>) -> Void)? = nil
     ) -> CommandHandle<Void> {
         if completion == nil {
-            return submit(SilentCommand(ChangeClosure(consume accessClosure))) { command, queue in
-                CommandEnding(isChange: true, failure: queue.run(command.closure.call).failure)
+            return submit(ChangeClosure(consume accessClosure)) { command, queue in
+                CommandEnding(isChange: true, failure: queue.run(command.call).failure)
             }
         }
         return submit(ToldCommand(ChangeClosure(consume accessClosure), consume completion)) { command, queue in

@@ -2,17 +2,6 @@
 // Part of ThreadSafeValue. SPDX-License-Identifier: MIT
 //
 
-/// A command of which nobody is told.
-@usableFromInline struct SilentCommand<Value>: SubmittedCommand {
-    @usableFromInline let closure: ChangeClosure<Value>
-
-    @inlinable init(_ closure: ChangeClosure<Value>) { self.closure = closure }
-
-    @inlinable func fail(_ error: QueueSafeValueError) -> Notification? { nil }
-
-    @inlinable func tell() {}
-}
-
 /// A command with a completion, perhaps.
 @usableFromInline struct ToldCommand<Body, Told>: SubmittedCommand {
     @usableFromInline typealias Completion = (Result<Told, QueueSafeValueError>) -> Void
@@ -38,13 +27,28 @@
     }
 }
 
-// A closure as the argument of a generic type would be one more object.
+// A closure as the argument of a generic type would be one more object, so each kind has a structure of its own.
 
-/// A closure that changes the value.
-@usableFromInline struct ChangeClosure<Value> {
+/// A closure that changes the value. By itself it is a command of which nobody is told.
+@usableFromInline struct ChangeClosure<Value>: SubmittedCommand {
     @usableFromInline let call: (inout Value) throws -> Void
 
     @inlinable init(_ call: @escaping (inout Value) throws -> Void) { self.call = call }
+
+    @inlinable func fail(_ error: QueueSafeValueError) -> Notification? { nil }
+
+    @inlinable func tell() {}
+}
+
+/// The closure of a `get`, which is told during the turn.
+@usableFromInline struct GetClosure<Value>: SubmittedCommand {
+    @usableFromInline let call: (Result<Value, QueueSafeValueError>) -> Void
+
+    @inlinable init(_ call: @escaping (Result<Value, QueueSafeValueError>) -> Void) { self.call = call }
+
+    @inlinable func fail(_ error: QueueSafeValueError) -> Notification? { Notification { call(.failure(error)) } }
+
+    @inlinable func tell() {}
 }
 
 /// A closure that changes the value and computes an answer.

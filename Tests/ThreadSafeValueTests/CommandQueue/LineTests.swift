@@ -208,7 +208,7 @@ private final class LineTable {
     }
 
     func command(_ priority: CommandPriority) -> PendingCommand {
-        PendingCommand.make(priority, ToldCommand<Void, Int>((), nil)) { (_, _: CommandQueue<Int>) in
+        PendingCommand.make(priority, ChangeClosure<Int> { _ in }) { (_, _: CommandQueue<Int>) in
             CommandEnding(isChange: true)
         }
     }

@@ -97,22 +97,24 @@ struct SubmittedCommandTests {
         try inTime {
             let value = QueueSafeValue(value: 0)
             let queue = DispatchQueue(label: "target")
-            let commands = value.async(performIn: queue).lowestPriority
-            do {
-                let object = Counted(tally: tally)
-                commands.set({ $0 += object.id }, completion: { _ in alive.add(tally.alive) })
+            let submissions: [(AsyncCommands<Int>, Counted) -> Void] = [
+                { commands, object in
+                    commands.set({ $0 += object.id }, completion: { _ in alive.add(tally.alive) })
+                },
+                { commands, object in
+                    commands.update({ $0 += object.id }, completion: { _ in alive.add(tally.alive) })
+                },
+                { commands, object in
+                    commands.set({ withExtendedLifetime(object, $1) }, completion: { _ in alive.add(tally.alive) })
+                },
+            ]
+            for submit in submissions {
+                // The command begins once nobody else keeps the object.
+                queue.suspend()
+                submit(value.async(performIn: queue).lowestPriority, Counted(tally: tally))
+                queue.resume()
+                queue.sync {}
             }
-            queue.sync {}
-            do {
-                let object = Counted(tally: tally)
-                commands.update({ $0 += object.id }, completion: { _ in alive.add(tally.alive) })
-            }
-            queue.sync {}
-            do {
-                let object = Counted(tally: tally)
-                commands.set({ withExtendedLifetime(object, $1) }, completion: { _ in alive.add(tally.alive) })
-            }
-            queue.sync {}
             try poll("all are told") { alive.entries.count == 3 }
         }
         #expect(alive.entries == [0, 0, 0])
