@@ -59,7 +59,8 @@ extension AsyncCommands {
     /// Reads the value in a closure, and keeps the turn until `done` is called.
     ///
     /// Any thread may call `done`. Until then no thread waits, and the target queue is free for other work. If the last
-    /// copy of `done` is released without a call, the command ends with ``QueueSafeValueError/completionDropped``.
+    /// copy of `done` is released without a call, the command ends with ``QueueSafeValueError/completionDropped``. So the
+    /// completion must not keep a copy.
     ///
     /// - Parameters:
     ///   - commandClosure: Called once on the target queue, with `done`, and with the value or the reason why there is
@@ -152,7 +153,7 @@ extension AsyncCommands {
     ///
     /// Any thread may call `done`, even before the closure returns: the command ends when both have happened. Until then
     /// no thread waits, and the target queue is free for other work. If the last copy of `done` is released without a
-    /// call, the command ends with ``QueueSafeValueError/completionDropped``.
+    /// call, the command ends with ``QueueSafeValueError/completionDropped``. So the completion must not keep a copy.
     ///
     /// - Parameters:
     ///   - accessClosure: Called at most once on the target queue, with the value and `done`. If it throws, the command
