@@ -45,7 +45,8 @@ struct Subject: BuildToolPlugin {
         // The last owner of an object has seen what the others did to it.
         #"s/deinit \{/deinit { let before = world.memory.becomeLastOwner(); defer { world.current.view = before };/"#,
         // What a command and its end consist of is used, or changes.
-        #"s/var (arrival|takeStep|answer):/@Plain var \1:/"#,
+        #"s/var (arrival|takeStep|answer|awaiting): (UInt64|[^U])/@Plain var \1: \2/"#,
+        #"s/(self\.)?awaiting\.pointee\./members.awaiting./"#,
         #"s/var finish:/@Plain &/"#,
         // The object that a word keeps is used.
         #"s/(Self|AtomicWord)\.unmanaged\(bits\)(\.takeUnretainedValue|$)/\1.seen(bits)\2/"#,
